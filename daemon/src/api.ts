@@ -12,6 +12,7 @@ import {
   workerRoutes,
   type DescriptionDeps,
   type DesktopDeps,
+  type DesktopLiveDeps,
 } from './surfaces/desktop/index.ts';
 import type { ToolDescription } from './surfaces/mcp/describe.ts';
 import { browserMcpPlane, mcpPlane, type McpDeps } from './surfaces/mcp/index.ts';
@@ -29,9 +30,9 @@ export const surfaceNames = ['v1', 'v2'] as const;
 export type SurfaceName = (typeof surfaceNames)[number];
 
 /** What the handlers of both surfaces work on. */
-export type PlaneDeps = Omit<V1Deps & V2Deps, 'openApi'> & BrowserDeps & RemoteDeps;
+export type PlaneDeps = Omit<V1Deps & V2Deps, 'openApi'> & BrowserDeps & DesktopLiveDeps;
 
-export const v2Planes: readonly Plane<V2Deps & BrowserDeps & RemoteDeps>[] = [
+export const v2Planes: readonly Plane<V2Deps & BrowserDeps & DesktopLiveDeps>[] = [
   desktopPlane(styleOfV2),
   desktopAliasesOfV2(styleOfV2),
   browserPlane({ prefix: '/v2', suffix: '', style: styleOfV2 }),

@@ -136,6 +136,7 @@ const desktop: readonly Call[] = [
     { actions: [{ action_type: 'MOVE_TO', x: 200, y: 120 }, { action_type: 'CLICK' }] },
   ],
   ['desktop.screenshot', 'GET /v2/computer/screenshot?format=jpeg&scale_to=640x400'],
+  ['desktop.changes', 'GET /v2/computer/changes?wait_seconds=5'],
   ['desktop.accessibility', 'GET /v2/computer/accessibility?scope=desktop&max_depth=3&timeout_ms=30000'],
   ['desktop.nodes', 'GET /v2/computer/accessibility/nodes?scope=desktop&role=push%20button&timeout_ms=30000'],
   ['desktop.record', 'POST /v2/computer/record', { action: 'status' }],
@@ -163,6 +164,8 @@ const operations: readonly Call[] = [
 const sockets: Examples = {
   'terminals.attach': { parameters: { id: 'shell', durable: true, restore: true } },
   'terminals.shell': { parameters: { protocol: 'binary', cols: 120, rows: 40 } },
+  'desktop.live': { parameters: {} },
+  'browser.live': { parameters: { tab_id: '7A51C1F0E2B84A0C9C1D2E3F4A5B6C7D' } },
 };
 
 export async function recordExamples({ paths }: Description): Promise<Examples> {

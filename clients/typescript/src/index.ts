@@ -8,6 +8,7 @@ export type { Ending, Offsets, OutputEvent, StreamName } from './output.ts';
 export type { TerminalEvent, TerminalExit, TerminalOutput } from './terminal/events.ts';
 export { Terminal, type AttachOptions, type OpenOptions, type Terminals } from './terminal/terminals.ts';
 export { BoxError, type ErrorCode, type Result, type Throwing } from './result.ts';
+export type { LiveEvent } from './live.ts';
 export type { Mcp, McpAnswer, McpTool } from './mcp.ts';
 export type { Fields, OperationsOf, Picture } from './operations.ts';
 export type {

@@ -3,6 +3,7 @@ import { followActivity, type ActivityEvent, type ActivityOptions } from './acti
 import { Code } from './code.ts';
 import { Commands } from './commands.ts';
 import { Files } from './files.ts';
+import { followPictures, type LiveEvent } from './live.ts';
 import { Mcp } from './mcp.ts';
 import { operationsOf, type OperationsOf } from './operations.ts';
 import { Terminals } from './terminal/terminals.ts';
@@ -25,6 +26,11 @@ export interface SandboxOptions extends TransportOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+/** What a plane shows, as it changes. */
+interface Live<Asked extends object> {
+  live(fields?: Asked, options?: CallOptions): AsyncGenerator<LiveEvent>;
+}
+
 /** Addresses whose version was reported. */
 const reported = new Set<string>();
 
@@ -36,8 +42,8 @@ export class Sandbox {
   readonly files: Files;
   readonly terminals: Terminals;
   readonly code: Code;
-  readonly browser: OperationsOf<'browser'>;
-  readonly desktop: OperationsOf<'desktop'>;
+  readonly browser: OperationsOf<'browser'> & Live<{ readonly tab_id?: string }>;
+  readonly desktop: OperationsOf<'desktop'> & Live<Record<string, never>>;
   readonly mcp: Mcp;
   readonly #transport: Transport;
 
@@ -48,8 +54,8 @@ export class Sandbox {
     this.files = new Files(this.#transport);
     this.terminals = new Terminals(this.#transport);
     this.code = new Code(this.#transport);
-    this.browser = operationsOf(this.#transport, 'browser');
-    this.desktop = operationsOf(this.#transport, 'desktop');
+    this.browser = Object.assign(operationsOf(this.#transport, 'browser'), this.#live('browser.live'));
+    this.desktop = Object.assign(operationsOf(this.#transport, 'desktop'), this.#live('desktop.live'));
     this.mcp = new Mcp(this.#transport);
   }
 
@@ -113,5 +119,9 @@ export class Sandbox {
   /** Waits for a daemon that is about to start. */
   async waitUntilReady(options: CallOptions = {}): Promise<Result<Answer<'operations.health'>>> {
     return await this.#transport.call('operations.health', {}, { retryMs: readyWithinMs, ...options });
+  }
+
+  #live(name: 'browser.live' | 'desktop.live'): Live<object> {
+    return { live: (fields = {}, options = {}) => followPictures(this.#transport, name, fields, options) };
   }
 }

@@ -1289,6 +1289,18 @@ export type DesktopBrowserConfigResponse = {
   readonly data: DesktopBrowserConfigData;
 };
 
+export type DesktopChange = {
+  readonly version: string;
+  readonly changed: boolean;
+};
+
+export type DesktopChangesResponse = {
+  readonly success: boolean;
+  readonly message: string;
+  readonly hint: string | null;
+  readonly data: DesktopChange;
+};
+
 export type DesktopClickAction = {
   readonly action_type: 'CLICK';
   readonly x?: number | null;
@@ -1910,6 +1922,81 @@ export type KernelDeath = {
   readonly oom_killed: boolean | null;
   readonly restarted: boolean;
   readonly before_cell: boolean;
+};
+
+export type LiveClientFrame = LiveClientFrameAck;
+
+export type LiveClientFrameAck = {
+  readonly type: 'ack';
+  readonly sequence: number;
+};
+
+export type LiveServerFrame = LiveServerFramePicture | LiveServerFrameError;
+
+export type LiveServerFrameError = {
+  readonly type: 'error';
+  readonly data: string;
+  readonly code:
+    | 'malformed_request'
+    | 'bad_argument'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'route_not_found'
+    | 'command_not_found'
+    | 'session_not_found'
+    | 'method_not_allowed'
+    | 'command_id_reused'
+    | 'stdin_closed'
+    | 'upgrade_required'
+    | 'body_too_large'
+    | 'unsupported_coding'
+    | 'unsupported_media_type'
+    | 'invalid_input'
+    | 'capacity_reached'
+    | 'not_implemented'
+    | 'unavailable'
+    | 'no_space_left'
+    | 'file_not_found'
+    | 'file_permission_denied'
+    | 'file_exists'
+    | 'file_invalid_target'
+    | 'file_invalid_path'
+    | 'file_bad_request'
+    | 'file_read_only'
+    | 'file_not_text'
+    | 'file_too_large'
+    | 'file_io_error'
+    | 'precondition_failed'
+    | 'range_not_satisfiable'
+    | 'watcher_not_found'
+    | 'terminal_not_found'
+    | 'terminal_ended'
+    | 'terminal_busy'
+    | 'session_busy'
+    | 'session_exists'
+    | 'kernel_unknown'
+    | 'tab_not_found'
+    | 'ref_stale'
+    | 'ref_malformed'
+    | 'page_timeout'
+    | 'navigation_failed'
+    | 'tool_not_found'
+    | 'internal_error';
+  readonly retryable: boolean;
+  readonly hint: string | null;
+};
+
+export type LiveServerFramePicture = {
+  readonly type: 'picture';
+  readonly sequence: number;
+  readonly width: number;
+  readonly height: number;
+  readonly screen: {
+    readonly width: number;
+    readonly height: number;
+  };
+  readonly tab_id: string | null;
+  readonly bytes: number;
 };
 
 export type MadeDirectory = {
@@ -2762,6 +2849,13 @@ export interface Operations {
     };
     readonly answer: Response;
   };
+  readonly 'desktop.changes': {
+    readonly query?: {
+      readonly since?: string;
+      readonly wait_seconds?: number;
+    };
+    readonly answer: DesktopChangesResponse;
+  };
   readonly 'desktop.batch': {
     readonly body: DesktopBatchRequest;
     readonly answer: DesktopBatchResponse;
@@ -3323,11 +3417,13 @@ export const routes = {
   'desktop.windows': 'GET /v2/computer/windows',
   'desktop.config': 'POST /v2/computer/config',
   'desktop.screenshot': 'GET /v2/computer/screenshot',
+  'desktop.changes': 'GET /v2/computer/changes',
   'desktop.batch': 'POST /v2/computer/actions/batch',
   'desktop.act': 'POST /v2/computer/actions{?include_screenshot}',
   'desktop.nodes': 'GET /v2/computer/accessibility/nodes',
   'desktop.accessibility': 'GET /v2/computer/accessibility',
   'desktop.record': 'POST /v2/computer/record',
+  'desktop.live': 'GET /v2/computer/live',
   'desktop.action': 'POST /v2/browser/actions{?include_screenshot}',
   'desktop.browser_config': 'POST /v2/browser/config',
   'browser.info': 'GET /v2/browser/info',
@@ -3349,6 +3445,7 @@ export const routes = {
   'browser.set_cookies': 'POST /v2/browser/cookies',
   'browser.clear_cookies': 'DELETE /v2/browser/cookies',
   'browser.requests': 'GET /v2/browser/network/requests',
+  'browser.live': 'GET /v2/browser/live',
   'commands.delete': 'DELETE /v2/commands/{command_id}',
   'commands.read': 'GET /v2/commands/{command_id}',
   'commands.kill': 'POST /v2/commands/{command_id}/kill',

@@ -3,16 +3,18 @@ import type { Shared } from './shared.ts';
 import type { Probe } from '../core/capabilities/capabilities.ts';
 import type { ComputerCapability } from '../core/capabilities/report.ts';
 import { askWorker, computerProbe } from '../core/desktop/probe.ts';
+import { SharedPictures } from '../core/desktop/screen/shared-pictures.ts';
 import { DesktopWorker } from '../platform/clients/desktop-worker.ts';
 
 export interface DesktopParts {
   readonly upstream: DesktopWorker;
+  readonly desktopPictures: SharedPictures;
   readonly computerProbe: Probe<ComputerCapability>;
 }
 
 export function composeDesktop({ config }: Shared): DesktopParts {
   const upstream = new DesktopWorker(config.computerUseUrl);
-  return { upstream, computerProbe: computerProbe(upstream) };
+  return { upstream, desktopPictures: new SharedPictures(), computerProbe: computerProbe(upstream) };
 }
 
 /** What the worker at an address serves, for `boxkeep doctor`; null when none answers in time. */

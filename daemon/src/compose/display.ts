@@ -12,6 +12,7 @@ import { DesktopPointer } from '../core/desktop/input/pointer.ts';
 import { Typist } from '../core/desktop/input/typist.ts';
 import { LiveDesktop, type DisplayParts } from '../core/desktop/live-desktop.ts';
 import { Recorder } from '../core/desktop/recording/recorder.ts';
+import { ScreenChanges } from '../core/desktop/screen/changes.ts';
 import { Screen } from '../core/desktop/screen/screen.ts';
 import { Windows } from '../core/desktop/windows/windows.ts';
 import { Deadline } from '../kit/deadline.ts';
@@ -69,6 +70,7 @@ function partsOf(display: Display): DisplayParts {
       return display.isOpen;
     },
     ...{ clipboard, keyboard, screen },
+    changes: new ScreenChanges(display),
     windows: new Windows(display),
     pointer: new DesktopPointer(display.input, (options) => screen.size(options)),
     typist: new Typist(keyboard, new Paste({ display, owner, clipboard, press })),

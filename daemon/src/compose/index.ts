@@ -43,7 +43,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
   const terminals = composeTerminals(shared);
   const code = composeCode(shared, files);
   const { browser, browserBackend, probe } = composeBrowser(shared);
-  const { upstream, computerProbe } = composeDesktop(shared);
+  const { upstream, desktopPictures, computerProbe } = composeDesktop(shared);
   const metrics = composeMetrics(shared, {
     browser,
     commands,
@@ -63,6 +63,8 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
       screens: composeScreens(),
       activity: activity.feed,
       closing: closing.signal,
+      desktopPictures,
+      ending: AbortSignal.any([closing.signal, terminals.clients.left]),
     },
   };
   const mcp = composeMcp(shared, closing.signal);

@@ -30,6 +30,8 @@ const hostname = '127.0.0.1';
 const bodyStallMs = 30_000;
 const idleSeconds = 120;
 const closeMs = 1000;
+/** What the daemon asks for while a client watches the display. The daemon logs the calls of its clients. */
+const quietPaths = new Set(['/health', '/v2/computer/changes', '/v2/computer/screenshot']);
 
 export async function openWorker({ arguments: args, environment, logger }: WorkerInputs): Promise<Worker> {
   const port = portOf(args, environment);
@@ -48,6 +50,7 @@ export async function openWorker({ arguments: args, environment, logger }: Worke
     },
     streams: new OpenStreams(1),
     logger,
+    quietPaths,
     routes: await loadWorkerRoutes({ desktop }),
     nearestHint: async () => 'GET /v2/openapi.json lists every route.',
   });

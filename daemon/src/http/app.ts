@@ -42,6 +42,8 @@ export interface AppDeps extends Routing {
   readonly isKeyOptional?: boolean;
   /** How a refusal is answered; in the envelope by default. */
   readonly failure?: (error: CoreError, path: string) => Response;
+  /** Paths whose answers are not logged, because programs ask for them many times a second. */
+  readonly quietPaths?: ReadonlySet<string>;
   /** Called for every request once its answer is complete, including the end of a stream. */
   readonly onResponse?: (facts: ResponseFacts) => void;
 }
@@ -220,7 +222,8 @@ function asRouted(request: Request, url: URL): Request {
 
 function finish(deps: AppDeps, request: Request, tracker: RequestTracker, bytes: number | null): void {
   tracker.idleLimit.restore();
-  const { requestId, route, operation, subject, status, startedMs, note } = tracker;
+  const { requestId, route, operation, subject, status, startedMs, note, url } = tracker;
+  const isQuiet = deps.quietPaths?.has(url?.pathname ?? '') ?? false;
   const { method, headers } = request;
   const ms = Math.round((performance.now() - startedMs) * 100) / 100;
   const startedAtMs = performance.timeOrigin + startedMs;
@@ -229,7 +232,7 @@ function finish(deps: AppDeps, request: Request, tracker: RequestTracker, bytes:
   setImmediate(() => {
     const served = { route, operation, subject, status };
     deps.onResponse?.({ requestId, method, ...served, startedMs: startedAtMs, ms, traceparent, tool: note });
-    deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
+    if (!isQuiet) deps.logger.info('request', { request_id: requestId, method, route, status, ms, bytes, ...note });
   });
 }
 

@@ -7,7 +7,8 @@ import { typeIn } from './types.ts';
 export function callsOf({ operations, types }: DocumentShape): string {
   const byName = new Map(operations.map((operation) => [operation.name, operation]));
   const ofPlanes = planes.map((plane): [string, Readonly<Record<string, Method>>] => {
-    const names = operations.map(({ name }) => name).filter((name) => planeOf(name) === plane);
+    const ofPlane = operations.filter(({ name, frames }) => planeOf(name) === plane && frames.length === 0);
+    const names = ofPlane.map(({ name }) => name);
     return [
       classNameOf(plane),
       Object.fromEntries(names.map((name) => [name.slice(plane.length + 1), { operation: name }])),

@@ -50,8 +50,8 @@ function anyOf(fields: readonly Field[]): Shape {
 }
 
 /** Whether a method of the client takes its fields. */
-export function hasMethod({ name, answer }: OperationShape): boolean {
-  return answer !== null || planes.includes(planeOf(name)) || name in givenByHand;
+export function hasMethod({ name, answer, frames }: OperationShape): boolean {
+  return answer !== null || (planes.includes(planeOf(name)) && frames.length === 0) || name in givenByHand;
 }
 
 export function planeOf(operation: string): string {

@@ -759,6 +759,11 @@ DesktopBrowserConfigData: TypeAlias = (
 )
 
 
+class DesktopChange(Record):
+    version: str
+    changed: bool
+
+
 class DesktopClipboard(Record):
     text: str
 
@@ -1742,6 +1747,11 @@ class DesktopScreenshotInput(CallOptions):
     y: NotRequired[int]
     width: NotRequired[int]
     height: NotRequired[int]
+
+
+class DesktopChangesInput(CallOptions):
+    since: NotRequired[str]
+    wait_seconds: NotRequired[float]
 
 
 class DesktopBatchRequestScaleTo(TypedDict):

@@ -6,6 +6,7 @@ import { Notifier } from '../../kit/events/notifier.ts';
 import { Dialogs } from './dialogs.ts';
 import { assertRef, staleRef } from './failures.ts';
 import { framesOf, readRef, refOf, type Frame } from './frames.ts';
+import { Screencast } from './live/screencast.ts';
 import type { NetworkRequests } from './requests.ts';
 import type { CdpSessions, Session } from './session.ts';
 import { Clickables } from './snapshot/clickables.ts';
@@ -42,6 +43,7 @@ export class Page {
   readonly worlds: Worlds;
   readonly clickables: Clickables;
   readonly snapshots = new KeptSnapshots();
+  readonly screencast: Screencast;
   /** One call at a time uses the pointer and the focus. */
   readonly input = new Mutex();
   /** One call at a time waits for a file chooser, because the browser does not say which click has opened it. */
@@ -63,6 +65,7 @@ export class Page {
   ) {
     this.worlds = new Worlds(deps.script);
     this.clickables = new Clickables(this.worlds);
+    this.screencast = new Screencast(targetId, session);
     session.on('Inspector.targetCrashed', () => this.#crash());
     // A page that had crashed before the daemon was attached has refused the commands.
     session.on('Inspector.targetReloadedAfterCrash', () => this.#enable(session));

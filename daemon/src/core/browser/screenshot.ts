@@ -5,6 +5,7 @@ import { CoreError } from '../../kit/errors.ts';
 import type { Point, Size } from '../../kit/types/geometry.ts';
 import { findElement, subjectOf, type ElementName } from './actions/element.ts';
 import type { Browser, PageCall, PageCallOptions } from './browser.ts';
+import { sizeOfImage } from './image-size.ts';
 import { pixels } from './info.ts';
 import { withLabels } from './labels.ts';
 import { interactiveRefsOf } from './snapshot/snapshot.ts';
@@ -118,7 +119,7 @@ async function capture({ page, signal }: PageCall, spec: ScreenshotSpec, box: Bo
   const bytes = Uint8Array.fromBase64(data);
   return {
     bytes,
-    image: sizeOfImage(bytes, area),
+    image: sizeOfImage(bytes) ?? area,
     screen: { width: pixels(screen[0]), height: pixels(screen[1]) },
     tag: createHash('sha256').update(bytes).digest('hex').slice(0, 16),
   };
@@ -132,17 +133,4 @@ function scaleOf({ width, height }: Size, { scaleTo }: ScreenshotSpec, ratio: nu
   throw new CoreError('bad_argument', `the page has ${size} pixels, and a picture at most ${maxSide} on a side`, {
     advice: advise`Pass ${'scaleTo'}, such as ${Math.floor((width * maxSide) / Math.max(width, height))}x${maxSide}, or leave out ${'fullPage'}.`,
   });
-}
-
-/** The size that the header of a PNG or JPEG states. */
-function sizeOfImage(bytes: Uint8Array<ArrayBuffer>, fallback: Size): Size {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (view.getUint32(0) === 0x89504e47) return { width: view.getUint32(16), height: view.getUint32(20) };
-  for (let at = 2; at + 9 < bytes.length; at += 2 + view.getUint16(at + 2)) {
-    const marker = view.getUint8(at + 1);
-    // The frame headers SOF0 to SOF15, without DHT, JPG and DAC (ITU-T T.81, table B.1).
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
-    if (isFrame) return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) };
-  }
-  return fallback;
 }

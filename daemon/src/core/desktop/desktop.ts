@@ -31,6 +31,17 @@ export interface Picture {
   readonly image: Size;
 }
 
+export interface ChangeRequest {
+  /** The version that the client has seen; null for none. */
+  readonly since: string | null;
+  readonly waitMs: number;
+}
+
+export interface ScreenVersion {
+  readonly version: string;
+  readonly hasChanged: boolean;
+}
+
 export interface DesktopInfo {
   readonly isAvailable: boolean;
   /** The names that the worker was started with; null where they are not set. */
@@ -109,6 +120,8 @@ export interface Recording {
 export interface Desktop {
   info(options: CallOptions): Promise<DesktopInfo>;
   screenshot(request: ScreenshotRequest, options: CallOptions): Promise<Picture>;
+  /** Waits until what the screen shows differs from a version, or until the time is over. */
+  changes(request: ChangeRequest, options: CallOptions): Promise<ScreenVersion>;
   cursor(options: CallOptions): Promise<Point>;
   clipboard(options: CallOptions): Promise<string>;
   windows(options: CallOptions): Promise<WindowList>;

@@ -11,6 +11,7 @@ import type { ActionDevices } from './actions/perform.ts';
 import type {
   BatchResult,
   CallOptions,
+  ChangeRequest,
   Desktop,
   DesktopInfo,
   Performed,
@@ -19,6 +20,7 @@ import type {
   Recording,
   RecordRequest,
   ScreenshotRequest,
+  ScreenVersion,
   WindowList,
 } from './desktop.ts';
 import type { Recorder } from './recording/recorder.ts';
@@ -27,6 +29,7 @@ import type { Recorder } from './recording/recorder.ts';
 export interface DisplayParts extends Omit<ActionDevices, 'screen' | 'windows' | 'nodes'> {
   readonly isOpen: boolean;
   readonly screen: ActionDevices['screen'] & { setSize(size: Size, options: CallOptions): Promise<Size> };
+  readonly changes: { next(request: ChangeRequest, options: CallOptions): Promise<ScreenVersion> };
   readonly windows: ActionDevices['windows'] & { list(options: CallOptions): Promise<WindowList> };
   /** Leaves the display as it was before. */
   close(): Promise<void>;
@@ -75,6 +78,10 @@ export class LiveDesktop implements Desktop {
 
   async screenshot(request: ScreenshotRequest, options: CallOptions): Promise<Picture> {
     return await this.#use(({ screen }) => screen.screenshot(request, options));
+  }
+
+  async changes(request: ChangeRequest, options: CallOptions): Promise<ScreenVersion> {
+    return await this.#use(({ changes }) => changes.next(request, options));
   }
 
   async cursor(options: CallOptions): Promise<Point> {

@@ -62,6 +62,24 @@ export const takeScreenshot = operation({
   },
 });
 
+const maxWaitSeconds = 60;
+
+export const awaitChange = operation({
+  name: 'desktop.changes',
+  input: z.object({
+    since: z.string().max(64).optional().describe('The version of an earlier answer.'),
+    wait_seconds: z.number().min(0).max(maxWaitSeconds).default(30).describe('Answers then in any case.'),
+  }),
+  output: z
+    .object({ version: z.string(), changed: z.boolean().describe('Whether the version is another than since.') })
+    .meta({ id: 'DesktopChange' }),
+  errors: ['unavailable', 'capacity_reached'],
+  async run({ desktop }, { since = null, wait_seconds: seconds }, { signal }) {
+    const { version, hasChanged } = await desktop.changes({ since, waitMs: seconds * 1000 }, { signal });
+    return { version, changed: hasChanged };
+  },
+});
+
 interface Area {
   readonly x?: number | undefined;
   readonly y?: number | undefined;

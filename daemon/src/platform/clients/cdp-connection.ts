@@ -253,7 +253,8 @@ class SocketConnection implements CdpConnection, SocketObserver {
     const id = answerId(head);
     if (id !== null) return this.#pending.get(id)?.isShortened ? 'shorten' : 'keep';
     const [, method = ''] = /^\{"method":"([\w.]+)"/.exec(head) ?? [];
-    return this.observer.isHeard(method) ? 'shorten' : 'skip';
+    if (!this.observer.isHeard(method)) return 'skip';
+    return method === 'Page.screencastFrame' ? 'keep' : 'shorten';
   }
 
   onSkipped(head: string, bytes: number): void {

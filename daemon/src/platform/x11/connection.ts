@@ -23,7 +23,10 @@ export interface ExtensionRequest {
   readonly body?: Buffer;
 }
 
-const extensionNames = ['BIG-REQUESTS', 'XTEST', 'RANDR', 'MIT-SHM', 'XFIXES', 'XKEYBOARD'] as const;
+const extensionNames = [
+  ...(['BIG-REQUESTS', 'XTEST', 'RANDR', 'MIT-SHM', 'XFIXES', 'XKEYBOARD'] as const),
+  ...(['DAMAGE', 'XInputExtension'] as const),
+];
 
 /** A server that answers nothing for this time has stopped, or another program has grabbed it. */
 const silenceMs = 5_000;
@@ -136,10 +139,11 @@ export class X11Connection {
       const enabled = await this.reply(this.extend('BIG-REQUESTS', { minor: 0 }), signal);
       this.#queue.allowLongRequests(enabled.u32(8));
     }
-    // Both extensions refuse a client that has not named the version that it speaks.
+    // These extensions refuse a client that has not named the version that it speaks.
     const versions = [
       { name: 'RANDR', body: new Packer().u32(1, 5).packed },
       { name: 'XFIXES', body: new Packer().u32(5, 0).packed },
+      { name: 'DAMAGE', body: new Packer().u32(1, 1).packed },
     ] as const;
     const spoken = versions.filter(({ name }) => this.has(name));
     await Promise.all(spoken.map(({ name, body }) => this.reply(this.extend(name, { minor: 0, body }), signal)));
@@ -153,7 +157,12 @@ export class X11Connection {
 
   #tell(message: Message): void {
     const firstEventOf = (name: ExtensionName) => this.#extensions.get(name)?.firstEvent ?? null;
-    const event = readEvent(message, { randr: firstEventOf('RANDR'), xfixes: firstEventOf('XFIXES') });
+    const event = readEvent(message, {
+      randr: firstEventOf('RANDR'),
+      xfixes: firstEventOf('XFIXES'),
+      damage: firstEventOf('DAMAGE'),
+      xinputOpcode: this.#extensions.get('XInputExtension')?.opcode ?? null,
+    });
     for (const listener of [...this.#listeners]) listener(event);
   }
 

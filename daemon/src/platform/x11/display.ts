@@ -1,5 +1,6 @@
 /** One X display: a connection, and its requests in groups. */
 import { Atoms } from './atoms.ts';
+import { ChangeReports } from './changes/change-reports.ts';
 import { X11Connection, type DisplaySpec } from './connection.ts';
 import { ImageRequests } from './images.ts';
 import { KeyboardRequests } from './keyboard.ts';
@@ -22,6 +23,7 @@ export class Display {
   readonly selections: SelectionRequests;
   readonly images: ImageRequests;
   readonly resolution: ResolutionRequests;
+  readonly changes: ChangeReports;
 
   constructor(readonly connection: X11Connection) {
     const { root } = connection.setup.screen;
@@ -35,6 +37,7 @@ export class Display {
     this.selections = new SelectionRequests(connection);
     this.images = new ImageRequests(connection, root, new SharedPixels(connection));
     this.resolution = new ResolutionRequests(connection, root);
+    this.changes = new ChangeReports(connection, root);
   }
 
   /** Throws `X11Unreachable`. */

@@ -11,6 +11,8 @@ export type XEvent =
   | { readonly kind: 'configureNotify'; readonly window: number; readonly width: number; readonly height: number }
   | { readonly kind: 'screenChange'; readonly width: number; readonly height: number }
   | { readonly kind: 'selectionOwner'; readonly selection: number; readonly owner: number; readonly time: number }
+  | { readonly kind: 'damage' }
+  | { readonly kind: 'pointerMotion' }
   | { readonly kind: 'other'; readonly code: number; readonly message: Message };
 
 /** The content of a selection, wanted as a target and put into a property of the requestor. */
@@ -32,10 +34,18 @@ export interface SelectionRequestEvent extends Conversion {
 export interface EventBases {
   readonly randr: number | null;
   readonly xfixes: number | null;
+  readonly damage: number | null;
+  /** All events of the input extension have the code of generic events, and differ by the opcode of the extension. */
+  readonly xinputOpcode: number | null;
 }
 
-export function readEvent(message: Message, { randr, xfixes }: EventBases): XEvent {
+const genericEvent = 35;
+
+export function readEvent(message: Message, { randr, xfixes, damage, xinputOpcode }: EventBases): XEvent {
   const code = message.u8(0) & 0x7f;
+  if (code === damage) return { kind: 'damage' };
+  // Raw motion is the only one of these that this program selects.
+  if (code === genericEvent && message.u8(1) === xinputOpcode) return { kind: 'pointerMotion' };
   if (code === randr) return screenChange(message);
   if (code === xfixes) {
     return { kind: 'selectionOwner', selection: message.u32(12), owner: message.u32(8), time: message.u32(16) };

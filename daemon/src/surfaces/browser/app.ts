@@ -16,6 +16,8 @@ export interface BrowserDeps {
   readonly browser: Browser;
   readonly browserBackend: BrowserBackend;
   readonly files: Pick<FilesContext, 'paths'>;
+  /** Fires when clients have to connect again: the daemon ends, or another one serves. */
+  readonly ending: AbortSignal;
 }
 
 /** A surface that serves the browser routes. */

@@ -20,6 +20,7 @@ async function loadRoutes(): Promise<readonly BrowserRoute[]> {
     import('./actions.ts'),
     import('./cookies.ts'),
     import('./network.ts'),
+    import('./live.ts'),
   ]);
   return modules.flatMap((module) => Object.values(module));
 }

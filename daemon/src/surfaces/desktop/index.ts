@@ -3,9 +3,11 @@ import type { Plane } from '../../http/route/planes.ts';
 import type { RemoteDeps } from '../../http/route/remote.ts';
 import type { Route, SurfaceStyle } from '../../http/route/route.ts';
 import type { DesktopDeps } from '../../operations/desktop/operation.ts';
+import type { DesktopLiveDeps } from './live.ts';
 
 export type { DesktopDeps } from '../../operations/desktop/operation.ts';
 export { describeWorker, type DescriptionDeps } from './description.ts';
+export type { DesktopLiveDeps } from './live.ts';
 
 /** The routes of the worker, which a newer daemon may send fields that they do not know. */
 export async function workerRoutes(style: SurfaceStyle): Promise<readonly Route<DesktopDeps>[]> {
@@ -16,13 +18,13 @@ export async function workerRoutes(style: SurfaceStyle): Promise<readonly Route<
   return routes.map(({ served }) => served(withReasons({ ...style, isStrict: false })));
 }
 
-/** The same routes in the daemon. */
-export function desktopPlane(style: SurfaceStyle): Plane<RemoteDeps> {
+/** The same routes in the daemon, which also shows the display as it changes. */
+export function desktopPlane(style: SurfaceStyle): Plane<DesktopLiveDeps> {
   return {
     prefixes: ['/v2/computer/'],
     async load() {
-      const { routes } = await import('./routes.ts');
-      return routes.map(({ forwarded }) => forwarded(style));
+      const [{ routes }, { watchDesktop }] = await Promise.all([import('./routes.ts'), import('./live.ts')]);
+      return [...routes.map(({ forwarded }) => forwarded(style)), watchDesktop(style)];
     },
   };
 }

@@ -11,6 +11,7 @@ import { includeScreenshot, acceptedFormat, mediaTypeOf } from '../../operations
 import type { DesktopDeps } from '../../operations/desktop/operation.ts';
 import { record } from '../../operations/desktop/record.ts';
 import {
+  awaitChange,
   getClipboard,
   getCursor,
   getInfo,
@@ -100,6 +101,13 @@ export const screenshot = desktopRoute(
   pictureIn,
 );
 
+export const changes = desktopRoute(awaitChange, {
+  method: 'GET',
+  path: '/v2/computer/changes',
+  summary: 'Wait until the display shows something else, or the pointer has moved',
+  query: awaitChange.input,
+});
+
 function pictureReply({ bytes, format, image, screen }: Picture): RawReply {
   const headers = {
     'x-image-width': String(image.width),
@@ -140,6 +148,7 @@ export const routes: readonly DesktopRoute[] = [
   desktopRoute(listWindows, { method: 'GET', path: '/v2/computer/windows', summary: 'List the windows' }),
   config,
   screenshot,
+  changes,
   desktopRoute(actInBatch, {
     method: 'POST',
     path: '/v2/computer/actions/batch',

@@ -298,6 +298,11 @@ class AsyncDesktop(AsyncPlane):
         """Take a picture of the display."""
         return picture_of(await self._transport.send("desktop.screenshot", **more))
 
+    async def changes(self, **more: Unpack[types.DesktopChangesInput]) -> types.DesktopChange:
+        """Wait until the display shows something else, or the pointer has moved."""
+        answer: types.DesktopChange = await self._transport.call("desktop.changes", **more)
+        return answer
+
     async def batch(self, **more: Unpack[types.DesktopBatchInput]) -> types.DesktopBatchResult:
         """Do several things in order; nothing else touches the display meanwhile."""
         answer: types.DesktopBatchResult = await self._transport.call("desktop.batch", **more)
@@ -359,6 +364,11 @@ class AsyncOperations(AsyncPlane):
     async def call(
         self, name: Literal["desktop.config"], /, **fields: Unpack[types.DesktopConfigInput]
     ) -> types.DesktopConfig: ...
+
+    @overload
+    async def call(
+        self, name: Literal["desktop.changes"], /, **fields: Unpack[types.DesktopChangesInput]
+    ) -> types.DesktopChange: ...
 
     @overload
     async def call(

@@ -298,6 +298,11 @@ class Desktop(Plane):
         """Take a picture of the display."""
         return picture_of(self._transport.send("desktop.screenshot", **more))
 
+    def changes(self, **more: Unpack[types.DesktopChangesInput]) -> types.DesktopChange:
+        """Wait until the display shows something else, or the pointer has moved."""
+        answer: types.DesktopChange = self._transport.call("desktop.changes", **more)
+        return answer
+
     def batch(self, **more: Unpack[types.DesktopBatchInput]) -> types.DesktopBatchResult:
         """Do several things in order; nothing else touches the display meanwhile."""
         answer: types.DesktopBatchResult = self._transport.call("desktop.batch", **more)
@@ -359,6 +364,11 @@ class Operations(Plane):
     def call(
         self, name: Literal["desktop.config"], /, **fields: Unpack[types.DesktopConfigInput]
     ) -> types.DesktopConfig: ...
+
+    @overload
+    def call(
+        self, name: Literal["desktop.changes"], /, **fields: Unpack[types.DesktopChangesInput]
+    ) -> types.DesktopChange: ...
 
     @overload
     def call(
