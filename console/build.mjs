@@ -59,6 +59,7 @@ function page(script, style) {
     "style-src 'unsafe-inline'",
     "connect-src 'self'",
     'img-src data:',
+    'media-src blob:',
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');

@@ -43,6 +43,13 @@ export class HomePage {
         element('h2', {}, 'Now'),
         this.#now.place,
         element('p', {}, element('a', { href: '#/activity' }, 'All activity')),
+        element(
+          'p',
+          {},
+          element('a', { href: '#/browser' }, 'Browser'),
+          ' · ',
+          element('a', { href: '#/desktop' }, 'Desktop'),
+        ),
         element('h2', {}, 'Terminals'),
         this.#table,
         this.#problem,

@@ -1,7 +1,9 @@
-/** The console page: the sandbox at `/`, its activity at `/#/activity`, a terminal at `/#/terminal/<id>`, a command at `/#/command/<id>`. */
+/** The console page: the sandbox at `/`, its activity at `/#/activity`, a terminal at `/#/terminal/<id>`, a command at `/#/command/<id>`, live pictures at `/#/browser` and `/#/desktop`. */
 import { BoxError, Sandbox } from '../../clients/typescript/src/index.ts';
 import { ActivityPage } from './activity-page.ts';
+import { BrowserPage } from './browser-page.ts';
 import { CommandPage } from './command-page.ts';
+import { DesktopPage } from './desktop-page.ts';
 import { element } from './elements.ts';
 import { hintForPerson } from './hint.ts';
 import { HomePage } from './home-page.ts';
@@ -16,7 +18,7 @@ interface Page {
   close(): void;
 }
 
-const address = /^#\/(activity|command|terminal)(?:\/([^/?]+))?/;
+const address = /^#\/(activity|browser|command|desktop|terminal)(?:\/([^/?]+))?/;
 
 const key = new Key();
 key.takeFromAddress();
@@ -44,6 +46,8 @@ function pageAt(hash: string): Page | null {
   const [, view, name = ''] = address.exec(hash) ?? [];
   // The daemon may be behind a path prefix of a gateway. A person sees that it is away, and does not wait for it.
   const box = new Sandbox(new URL('.', location.href).href, { key: key.value, retryMs: 0 });
+  if (view === 'browser') return new BrowserPage(box, document.body);
+  if (view === 'desktop') return new DesktopPage(box, document.body);
   if (name === '') return view === 'activity' ? new ActivityPage(box, document.body) : new HomePage(box, document.body);
   try {
     const id = decodeURIComponent(name);
