@@ -252,7 +252,7 @@ module.exports = {
       comment: 'the console speaks with a daemon over HTTP alone, as any other client.',
       severity: 'error',
       from: { path: '^console/src/' },
-      to: { pathNot: ['^console/src/', '^clients/typescript/src/', '(^|/)node_modules/@xterm/'] },
+      to: { pathNot: ['^console/src/', '^clients/typescript/src/', '(^|/)node_modules/@(?:xterm|codemirror|lezer)/'] },
     },
 
     {

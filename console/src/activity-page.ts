@@ -23,7 +23,7 @@ export class ActivityPage {
       element(
         'main',
         { class: 'home' },
-        element('header', {}, element('a', { href: '#' }, 'boxkeep'), element('h1', {}, 'Activity'), search),
+        element('header', {}, element('h1', {}, 'Activity'), search),
         this.#list.place,
       ),
     );

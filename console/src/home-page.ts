@@ -2,9 +2,12 @@
 import type { Sandbox, TerminalSession } from '../../clients/typescript/src/index.ts';
 import { ActivityList } from './activity-list.ts';
 import { element } from './elements.ts';
-import { isAgreed } from './question.ts';
+import { isAgreed } from './frame/question.ts';
+import { whileSeen } from './frame/while-seen.ts';
 
 const refreshMs = 3000;
+/** Directory and account are left out where the window is narrow. */
+const columns = [{}, {}, { class: 'wide' }, { class: 'wide' }, {}];
 /** Entries of activity. */
 const newest = 8;
 const example = `curl -s ${new URL('v2/commands', new URL('.', location.href)).href} -d '{"command": "uname -a"}'`;
@@ -13,7 +16,7 @@ export class HomePage {
   readonly #now: ActivityList;
   readonly #table = element('div');
   readonly #problem = element('p', { class: 'wrong' });
-  #refresh: ReturnType<typeof setInterval> | null = null;
+  #stop: (() => void) | null = null;
   #isClosed = false;
   /**
    * The content of the table. The table is redrawn only when the content changes, so that a person keeps focus and
@@ -39,17 +42,10 @@ export class HomePage {
         'main',
         { class: 'home' },
         element('header', {}, element('h1', {}, 'boxkeep'), element('span', { class: 'version' }, version)),
-        element('p', {}, 'This machine takes commands, files, terminals and code over HTTP.'),
+        element('p', {}, 'What happens in this sandbox, and its terminals.'),
         element('h2', {}, 'Now'),
         this.#now.place,
         element('p', {}, element('a', { href: '#/activity' }, 'All activity')),
-        element(
-          'p',
-          {},
-          element('a', { href: '#/browser' }, 'Browser'),
-          ' · ',
-          element('a', { href: '#/desktop' }, 'Desktop'),
-        ),
         element('h2', {}, 'Terminals'),
         this.#table,
         this.#problem,
@@ -59,23 +55,20 @@ export class HomePage {
         element(
           'p',
           {},
-          'Every route: ',
-          element('a', { href: 'v2/openapi.json' }, '/v2/openapi.json'),
-          '. With a key set, send it as ',
+          element('a', { href: '#/api' }, 'Every route'),
+          ' has a form here. With a key set, send it as ',
           element('code', {}, 'Authorization: Bearer KEY'),
           '.',
         ),
       ),
     );
-    this.#refresh = setInterval(() => {
-      if (!document.hidden) void this.#try(() => this.#list());
-    }, refreshMs);
+    this.#stop = whileSeen(refreshMs, () => this.#try(() => this.#list()));
   }
 
   close(): void {
     this.#isClosed = true;
     this.#now.close();
-    clearInterval(this.#refresh ?? undefined);
+    this.#stop?.();
   }
 
   async #list(): Promise<void> {
@@ -100,7 +93,7 @@ export class HomePage {
       user,
       element('button', { label: `Close ${id}`, onClick: close }, 'Close'),
     ];
-    return element('tr', {}, ...cells.map((cell) => element('td', {}, cell)));
+    return element('tr', {}, ...cells.map((cell, column) => element('td', columns[column], cell)));
   }
 
   async #create(): Promise<void> {
@@ -128,7 +121,7 @@ export class HomePage {
 
 function headings(): HTMLElement {
   const names = ['Session', 'Runs', 'Directory', 'Account', ''];
-  return element('tr', {}, ...names.map((name) => element('th', {}, name)));
+  return element('tr', {}, ...names.map((name, column) => element(name === '' ? 'td' : 'th', columns[column], name)));
 }
 
 function closeWarning({ status, current_command: command }: TerminalSession): string {

@@ -7,7 +7,14 @@ import { until } from './until.ts';
 import { withPlainShell } from './v1-shell.ts';
 
 export class ConsolePage {
-  constructor(readonly page: Page) {}
+  /** What the policy of the page refused. */
+  readonly refused: string[] = [];
+
+  constructor(readonly page: Page) {
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) this.refused.push(message.text());
+    });
+  }
 
   /** The content of the terminal, without trailing spaces. */
   async screen(): Promise<string> {
@@ -45,7 +52,7 @@ export class ConsolePage {
 
 type ConsoleBody = (context: { sandbox: Sandbox; console: ConsolePage }) => Promise<void>;
 
-/** The tests of a file, which share a browser. No script of the page may throw in them. `hosts` are more local names. */
+/** The tests of a file, which share a browser. No script of the page may throw in them, and its policy may refuse nothing. `hosts` are more local names. */
 export function consoleTests(viewport: { width: number; height: number }, hosts: readonly string[] = []) {
   let browser: TestBrowser;
   beforeAll(async () => {
@@ -59,8 +66,9 @@ export function consoleTests(viewport: { width: number; height: number }, hosts:
         name,
         async ({ sandbox }) => {
           await using opened = await browser.open({ viewport });
-          await body({ sandbox, console: new ConsolePage(opened.page) });
-          expect(opened.errors).toEqual([]);
+          const console = new ConsolePage(opened.page);
+          await body({ sandbox, console });
+          expect([...opened.errors, ...console.refused]).toEqual([]);
         },
         withPlainShell(options),
       );

@@ -152,6 +152,7 @@ const operations: readonly Call[] = [
   ['operations.health', 'GET /health'],
   ['operations.metrics', 'GET /metrics'],
   ['operations.home', 'GET /'],
+  ['operations.console_view', 'GET /console/terminal'],
   ['operations.internal_auth', 'GET /internal/auth'],
   ['operations.openapi', 'GET /openapi.json'],
   ['operations.openapi_v2', 'GET /v2/openapi.json'],

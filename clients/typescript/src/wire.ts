@@ -3382,6 +3382,12 @@ export interface Operations {
   readonly 'operations.home': {
     readonly answer: Response;
   };
+  readonly 'operations.console_view': {
+    readonly path: {
+      readonly view: 'editor' | 'terminal';
+    };
+    readonly answer: Response;
+  };
   readonly 'operations.health': {
     readonly answer: OperationHealthResponse;
   };
@@ -3501,6 +3507,7 @@ export const routes = {
   'operations.packages': 'GET /v2/sandbox/packages',
   'operations.activity': 'GET /v2/activity',
   'operations.home': 'GET /',
+  'operations.console_view': 'GET /console/{view}',
   'operations.health': 'GET /health',
   'operations.internal_auth': 'GET /internal/auth',
   'operations.metrics': 'GET /metrics',

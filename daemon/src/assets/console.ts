@@ -1,5 +1,10 @@
-/** The console page, as `console/build.mjs` makes it. */
+/** The console page and the scripts of its views, as `console/build.mjs` makes them. */
 import page from '../../../console/dist/console.html' with { type: 'file' };
+import editor from '../../../console/dist/editor.js.txt' with { type: 'file' };
+import terminal from '../../../console/dist/terminal.js.txt' with { type: 'file' };
 
-/** The path of the page. The page is not kept in memory, because most daemons are never looked at. */
-export const consoleFile = page as unknown as string; // The compiler sees a bundle where the runtime has a path.
+/** Paths. The contents are not kept in memory, because most daemons are never looked at. */
+// The compiler sees texts and a bundle where the runtime has paths.
+export const consoleFiles = { page, editor, terminal } as unknown as Readonly<
+  Record<'page' | 'editor' | 'terminal', string>
+>;

@@ -13,7 +13,7 @@ import {
   type McpDeps,
   type PlaneDeps,
 } from '../api.ts';
-import { consoleFile } from '../assets/console.ts';
+import { consoleFiles } from '../assets/console.ts';
 import type { Shared } from './shared.ts';
 import { unmatchedRoute, type AppDeps, type ResponseFacts } from '../http/app.ts';
 import { ApiKey } from '../http/guard/auth.ts';
@@ -62,7 +62,7 @@ export async function composeHttp(shared: Shared, inputs: HttpInputs): Promise<A
       frameAncestors: frameAncestors(guard),
       openApi: once(() => describeAll(v1.planes)),
       routeList: routesOfV2,
-      readConsole: () => readFile(consoleFile, 'utf8'),
+      readConsole: (part) => readFile(consoleFiles[part], 'utf8'),
       async renderMetrics() {
         await nextTurn(); // A request counts one turn of the event loop after its answer.
         return await metrics.render();

@@ -532,6 +532,7 @@ routes: dict[str, Route] = {
     "operations.packages": Route("GET", "/v2/sandbox/packages"),
     "operations.activity": Route("GET", "/v2/activity"),
     "operations.home": Route("GET", "/"),
+    "operations.console_view": Route("GET", "/console/{view}"),
     "operations.health": Route("GET", "/health", is_whole=True),
     "operations.internal_auth": Route("GET", "/internal/auth"),
     "operations.metrics": Route("GET", "/metrics"),

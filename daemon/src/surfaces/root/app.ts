@@ -7,7 +7,8 @@ export interface RootDeps {
   readonly leavingMs: () => number | null;
   /** Seconds since the daemon process started. */
   readonly uptimeSeconds: () => number;
-  readonly readConsole: () => Promise<string>;
+  /** The console page, or the script of one of its views. */
+  readonly readConsole: (part: 'page' | 'editor' | 'terminal') => Promise<string>;
   /** The sites whose pages may frame the console, as a list for the Content-Security-Policy. */
   readonly frameAncestors: string;
   /** The description of every served route. */

@@ -2,7 +2,7 @@
 import type { Route } from '../../http/route/route.ts';
 import type { RootDeps } from './app.ts';
 import { health } from './health.ts';
-import { home } from './home.ts';
+import { consoleView, home } from './home.ts';
 import { internalAuth } from './internal-auth.ts';
 import { metrics } from './metrics.ts';
 import { openApi } from './openapi.ts';
@@ -10,6 +10,7 @@ import { llmsText, routesOfV2 } from './route-list.ts';
 
 export const rootRoutes: readonly Route<RootDeps>[] = [
   home,
+  consoleView,
   health,
   internalAuth,
   metrics,

@@ -5,9 +5,12 @@ import {
   type OutputEvent,
   type Sandbox,
   type Throwing,
-} from '../../clients/typescript/src/index.ts';
-import { element } from './elements.ts';
-import { isAgreed } from './question.ts';
+} from '../../../clients/typescript/src/index.ts';
+import { element } from '../elements.ts';
+import { copyable } from '../frame/copyable.ts';
+import { isAgreed } from '../frame/question.ts';
+import { addressOf } from '../frame/view.ts';
+import { snippetsOf } from './client-code.ts';
 
 /** Characters of output that the page keeps; the daemon keeps the rest. */
 const maxCharacters = 1_000_000;
@@ -16,6 +19,7 @@ export class CommandPage {
   readonly #output = element('pre', { class: 'output' });
   readonly #state = element('p', { class: 'note' });
   readonly #kill = element('button', { onClick: () => void this.#end() }, 'Kill');
+  readonly #input = element('form', { class: 'line' });
   readonly #closing = new AbortController();
   #shown = 0;
 
@@ -33,12 +37,19 @@ export class CommandPage {
       element(
         'main',
         { class: 'home' },
-        element('header', {}, element('a', { href: '#/activity' }, 'Activity'), element('h1', {}, 'Command')),
+        element(
+          'header',
+          {},
+          element('h1', {}, 'Command'),
+          element('a', { href: addressOf('commands') }, 'All commands'),
+        ),
         element('pre', {}, [command, ...args].join(' ')),
         element('p', { class: 'note' }, `${this.id}, ${user} in ${cwd}`),
         this.#state,
         this.#output,
+        this.#stdin(handle),
         element('p', {}, this.#kill, ' ', element('button', { onClick: () => void this.#again(handle) }, 'Run again')),
+        element('details', {}, element('summary', {}, 'From a program'), ...this.#snippets(handle)),
       ),
     );
     void this.#follow(handle);
@@ -46,6 +57,27 @@ export class CommandPage {
 
   close(): void {
     this.#closing.abort();
+  }
+
+  /** A line for a command that reads. The command has to have been started with a standard input. */
+  #stdin(handle: Throwing<CommandHandle>): HTMLElement {
+    const input = element('input', { type: 'text', placeholder: 'Input', label: 'Standard input' });
+    const send = element('button', { type: 'submit' }, 'Send line');
+    const end = element('button', { type: 'button', onClick: () => void this.#try(() => handle.closeStdin()) }, 'End');
+    end.title = 'Ends the standard input, as Ctrl-D does in a terminal';
+    this.#input.append(input, send, end);
+    this.#input.addEventListener('submit', (event) => {
+      event.preventDefault();
+      void this.#try(async () => {
+        await handle.write(`${input.value}\n`);
+        input.value = '';
+      });
+    });
+    return this.#input;
+  }
+
+  #snippets({ record }: Throwing<CommandHandle>): HTMLElement[] {
+    return snippetsOf(this.box.address, record).map(({ name, text }) => copyable(name, text));
   }
 
   async #follow(handle: Throwing<CommandHandle>): Promise<void> {
@@ -63,6 +95,7 @@ export class CommandPage {
     if (event.type === 'exit') {
       this.#say(event.status === 'completed' ? `ended with ${event.exitCode}` : `${event.status} (${event.exitCode})`);
       this.#kill.disabled = true;
+      this.#input.remove();
       return;
     }
     const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 4;

@@ -10,8 +10,8 @@ import type {
   DesktopWindowActivateAction,
   DesktopWindowMinimizeAction,
   Sandbox,
-} from '../../clients/typescript/src/index.ts';
-import { element } from './elements.ts';
+} from '../../../clients/typescript/src/index.ts';
+import { element } from '../elements.ts';
 import { InputQueue } from './input-queue.ts';
 import { LivePicture, type LiveActions, type Spot } from './live-picture.ts';
 import { adoptLiveStyle } from './live-style.ts';

@@ -3,7 +3,7 @@
  *
  * Browsers refuse confirm() to a page in a foreign frame.
  */
-import { element } from './elements.ts';
+import { element } from '../elements.ts';
 
 /** Resolves with true for the verb, with false for everything else, including the Escape key. */
 export async function isAgreed(question: string, verb: string): Promise<boolean> {

@@ -1,5 +1,5 @@
 /** Asks a person for the API key that the daemon requires. */
-import { element } from './elements.ts';
+import { element } from '../elements.ts';
 
 /** `isRefused`: the daemon has refused the previous key. */
 export function askForKey(place: HTMLElement, isRefused: boolean, onKey: (key: string) => void): void {
@@ -14,7 +14,13 @@ export function askForKey(place: HTMLElement, isRefused: boolean, onKey: (key: s
       'main',
       { class: 'home' },
       element('h1', {}, 'boxkeep'),
-      element('p', {}, 'This daemon has a key. This tab keeps it until it is closed.'),
+      element(
+        'p',
+        {},
+        'This daemon needs a key: the value of ',
+        element('code', {}, 'SVC_API_KEY'),
+        ' with which it was started. Whoever runs the sandbox has it. This tab keeps the key until it is closed.',
+      ),
       ...(isRefused ? [element('p', { class: 'wrong' }, 'That was not the key.')] : []),
       form,
     ),

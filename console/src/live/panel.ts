@@ -1,5 +1,5 @@
 /** A list that a person opens beside a live picture; it is read only while it is open. */
-import { element } from './elements.ts';
+import { element } from '../elements.ts';
 
 export class Panel {
   readonly place = element('details');

@@ -1,7 +1,7 @@
 /** Draws the live pictures of a tab or the desktop, and reports what a person does on them. */
-import { BoxError, type LiveEvent } from '../../clients/typescript/src/index.ts';
-import { element } from './elements.ts';
-import { hintForPerson } from './hint.ts';
+import { BoxError, type LiveEvent } from '../../../clients/typescript/src/index.ts';
+import { element } from '../elements.ts';
+import { hintForPerson } from '../frame/hint.ts';
 import { adoptLiveStyle } from './live-style.ts';
 
 /** Pixels of what the picture shows. */

@@ -2,8 +2,10 @@
 import { FitAddon } from '@xterm/addon-fit';
 import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { Terminal } from '@xterm/xterm';
-import type { Sandbox, Terminal as AttachedTerminal, TerminalEvent } from '../../clients/typescript/src/index.ts';
-import { element } from './elements.ts';
+import type { Sandbox, Terminal as AttachedTerminal, TerminalEvent } from '../../../clients/typescript/src/index.ts';
+import { element } from '../elements.ts';
+import { provideView } from '../frame/loaded-view.ts';
+import { openStyled, styledDocument } from './styled-document.ts';
 
 interface Size {
   readonly cols: number;
@@ -17,6 +19,7 @@ export class TerminalPage {
   readonly #terminal = new Terminal({
     allowProposedApi: true, // Needed for current Unicode character widths.
     cursorBlink: true,
+    documentOverride: styledDocument(),
     fontFamily: 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace',
     fontSize: 14,
     // At 1 the rows cut off the underscore of DejaVu Sans Mono. From 1.2 on, box drawings have gaps.
@@ -60,7 +63,7 @@ export class TerminalPage {
     terminal.loadAddon(this.#fit);
     terminal.loadAddon(new Unicode11Addon());
     terminal.unicode.activeVersion = '11';
-    terminal.open(this.#screen);
+    openStyled(() => terminal.open(this.#screen));
     terminal.onData((typed) => void this.#attached?.write(typed));
     // Some mouse reports are bytes that are not valid text.
     terminal.onBinary((typed) => {
@@ -140,3 +143,5 @@ export class TerminalPage {
     document.title = `${name} - boxkeep`;
   }
 }
+
+provideView('terminal', TerminalPage);
