@@ -20,6 +20,7 @@ export const argumentNames = [
   'maxBytes',
   'rootRef',
   'targetId',
+  'timeout',
   'waitUntil',
   // desktop
   'nodeId',

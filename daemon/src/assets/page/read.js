@@ -17,6 +17,8 @@ const maxLevel = 600;
  */
 function read({ form, maxCharacters }) {
   const root = dom.documentElement();
+  // A script may have removed the root element.
+  if (root === null) return { links: [], text: '', isCut: false };
   if (form === 'links') return linksOf(root, maxCharacters);
   const page = new Text(form === 'markdown', maxCharacters);
   page.visit(root);

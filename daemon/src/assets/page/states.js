@@ -57,8 +57,9 @@ function statesOf(element, role) {
 }
 
 function addLevel(element, states) {
-  const level = dom.attribute(element, 'aria-level') ?? /^h([1-6])$/.exec(dom.localName(element))?.[1] ?? '2';
-  states.push(`level=${level}`);
+  // Only a number: a page could imitate other states with a free text.
+  const [own] = /^\d{1,3}$/.exec(dom.attribute(element, 'aria-level')?.trim() ?? '') ?? [];
+  states.push(`level=${own ?? /^h([1-6])$/.exec(dom.localName(element))?.[1] ?? '2'}`);
 }
 
 function addControl(element, tag, states) {

@@ -32,7 +32,7 @@ function snapshot({ root = null, maxNodes, maxCharacters, maxMs, hasTextRefs = f
   const walk = createWalk(maxNodes, maxCharacters, performance.now() + maxMs);
   const known = root === null ? document.documentElement : elementOf(root);
   const start = known && dom.elementOf(known);
-  if (start === null) return { rows: null };
+  if (start === null) return root === null ? emptyDocument() : { rows: null };
   if (root === null) {
     push(walk, { depth: 0, role: 'document', name: tidy(document.title), element: start, kind: 0 });
     visit(walk, start, 1, false);
@@ -44,6 +44,11 @@ function snapshot({ root = null, maxNodes, maxCharacters, maxMs, hasTextRefs = f
     ...boxkeep.candidates(),
     cut: walk.full === null && walk.cutCharacters === 0 && !walk.isDeep ? null : cutOf(walk),
   };
+}
+
+/** A script may have removed the root element. */
+function emptyDocument() {
+  return { rows: [[0, 'document', '', 0, null, [], 0]], candidates: 0, hasMore: false, cut: null };
 }
 
 /** The root has a node in any case, even where it is hidden or only its content matters. */

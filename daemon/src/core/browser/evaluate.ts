@@ -1,4 +1,5 @@
 /** Evaluates an expression in a page and returns its value as JSON. */
+import { advise } from '../../kit/advice.ts';
 import { CdpRefusal, CdpTooLong } from '../../protocols/cdp-errors.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { type JsonBounds, outOfBounds } from '../../kit/text/json-bounds.ts';
@@ -69,7 +70,8 @@ async function stopped<T>({ timeoutMs }: PageCall, answer: Promise<T>): Promise<
       throw new CoreError('bad_argument', error.message, { hint: 'Return a part of it.' });
     if (!(error instanceof CdpRefusal && /terminated|internal error/i.test(error.message))) throw error;
     throw new CoreError('page_timeout', `the script was stopped after ${timeoutMs / 1000} s`, {
-      hint: 'Pass a longer timeout, or an expression that ends sooner.',
+      hint: 'Pass a script that ends sooner.',
+      advice: advise`Or pass a longer ${'timeout'}.`,
     });
   }
 }

@@ -120,7 +120,8 @@ function timeout({ targetId, timeoutMs, loading }: CallFacts): CoreError {
   if (loading !== null) {
     const message = `the page of tab ${targetId} waits for ${shortened(loading)}, which did not answer within ${seconds} s`;
     return new CoreError('page_timeout', message, {
-      hint: 'Pass a longer timeout, or load another URL.',
+      hint: 'Load another URL.',
+      advice: advise`Or pass a longer ${'timeout'}.`,
       next: { operation: 'browser.navigate' },
     });
   }

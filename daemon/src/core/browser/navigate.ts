@@ -78,7 +78,10 @@ async function load({ page, signal, timeoutMs }: PageCall, url: string, watch: L
     return loaderId;
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw slow(`${shortened(url)} did not answer`, timeoutMs, { hint: 'Check the server, or pass a longer timeout.' });
+    throw slow(`${shortened(url)} did not answer`, timeoutMs, {
+      hint: 'Check the server, or load another URL.',
+      advice: advise`Or pass a longer ${'timeout'}.`,
+    });
   }
 }
 

@@ -48,6 +48,8 @@ export class Page {
   readonly input = new Mutex();
   /** One call at a time waits for a file chooser, because the browser does not say which click has opened it. */
   readonly chooser = new Mutex();
+  /** Of the size that pictures give the view. */
+  readonly view = new Mutex();
   /** Sessions of frames in other processes, by frame id, each with the session that reported it. */
   readonly #children = new Map<string, { readonly session: Session; readonly parent: Session }>();
   /** Sessions for which the browser has yet to report the frames of other processes. */

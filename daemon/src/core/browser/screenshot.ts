@@ -4,6 +4,7 @@ import { advise } from '../../kit/advice.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Point, Size } from '../../kit/types/geometry.ts';
 import { findElement, subjectOf, type ElementName } from './actions/element.ts';
+import { inTurn } from './actions/waiting.ts';
 import type { Browser, PageCall, PageCallOptions } from './browser.ts';
 import { sizeOfImage } from './image-size.ts';
 import { pixels } from './info.ts';
@@ -19,6 +20,8 @@ export interface ScreenshotSpec extends PageCallOptions {
   readonly scaleTo: Size | null;
   /** Names each ref whose element can be acted on, for a label that is drawn over the element; null for no labels. */
   readonly labels: ((ref: string) => string) | null;
+  /** The size of the view while the picture is taken; null for its own size. */
+  readonly view: Size | null;
   /** Null for the page. */
   readonly element: ElementName | null;
 }
@@ -37,13 +40,15 @@ const maxSide = 16_384;
 
 export async function takeScreenshot(browser: Browser, spec: ScreenshotSpec): Promise<Screenshot> {
   const { value } = await browser.onPage(spec, (call) =>
-    inForeground(call, async () => {
-      const { page, signal } = call;
-      const box = spec.element === null ? null : await boxOf(call, spec.element);
-      if (spec.labels === null) return await capture(call, spec, box);
-      const refs = await interactiveRefsOf(page, signal);
-      return await withLabels(page, refs, spec.labels, signal, () => capture(call, spec, box));
-    }),
+    inForeground(call, () =>
+      withView(call, spec.view, async () => {
+        const { page, signal } = call;
+        const box = spec.element === null ? null : await boxOf(call, spec.element);
+        if (spec.labels === null) return await capture(call, spec, box);
+        const refs = await interactiveRefsOf(page, signal);
+        return await withLabels(page, refs, spec.labels, signal, () => capture(call, spec, box));
+      }),
+    ),
   );
   return value;
 }
@@ -58,6 +63,21 @@ async function inForeground<T>({ browser, page: { targetId }, signal }: PageCall
   } finally {
     if (browser.hasTab(activeId)) await browser.activate(activeId, signal);
   }
+}
+
+/** The view gets its own size back also when the client has gone, whose signal ends every command that waits. */
+async function withView<T>(call: PageCall, size: Size | null, work: () => Promise<T>): Promise<T> {
+  if (size === null) return await work();
+  return await inTurn(call, 'view', async () => {
+    const { page, signal } = call;
+    const metrics = { ...size, deviceScaleFactor: 0, mobile: false };
+    try {
+      await page.session.send('Emulation.setDeviceMetricsOverride', metrics, signal);
+      return await work();
+    } finally {
+      page.session.tell('Emulation.clearDeviceMetricsOverride');
+    }
+  });
 }
 
 type Box = Point & Size;
@@ -131,6 +151,7 @@ function scaleOf({ width, height }: Size, { scaleTo }: ScreenshotSpec, ratio: nu
   if (Math.max(width, height) * scale * ratio <= maxSide) return scale;
   const size = `${Math.ceil(width * ratio)} × ${Math.ceil(height * ratio)}`;
   throw new CoreError('bad_argument', `the page has ${size} pixels, and a picture at most ${maxSide} on a side`, {
-    advice: advise`Pass ${'scaleTo'}, such as ${Math.floor((width * maxSide) / Math.max(width, height))}x${maxSide}, or leave out ${'fullPage'}.`,
+    hint: 'Take a picture of a smaller part.',
+    advice: advise`Or pass ${'scaleTo'}, such as ${Math.floor((width * maxSide) / Math.max(width, height))}x${maxSide}.`,
   });
 }

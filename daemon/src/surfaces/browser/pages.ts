@@ -112,7 +112,7 @@ export const screenshotPage = browserRoute({
       ...pageOptions(query, context),
       format: format === 'png' ? 'png' : 'jpeg',
       ...{ quality, isFullPage, scaleTo: scale === undefined ? null : { width, height } },
-      ...{ element: null, labels: labels ? (ref: string) => ref : null },
+      ...{ view: null, element: null, labels: labels ? (ref: string) => ref : null },
     });
     const etag = `"${tag}"`;
     const isSame = known !== undefined && known.replaceAll('"', '') === tag;

@@ -64,6 +64,7 @@ export const naming: Naming = {
     maxBytes: null,
     rootRef: null,
     targetId: null,
+    timeout: null,
     waitUntil: null,
     nodeId: null,
     scaleTo: null,

@@ -19,6 +19,7 @@ export const naming: Naming = {
     maxBytes: 'max_bytes',
     rootRef: 'root_ref',
     targetId: 'target_id',
+    timeout: 'timeout',
     waitUntil: 'wait_until',
     nodeId: null,
     scaleTo: null,

@@ -18,6 +18,7 @@ export const naming: Naming = {
     maxBytes: 'max_bytes',
     rootRef: 'root_ref',
     targetId: 'target_id',
+    timeout: 'timeout',
     waitUntil: 'wait_until',
     nodeId: 'node_id',
     scaleTo: 'scale_to',

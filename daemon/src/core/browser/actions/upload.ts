@@ -71,6 +71,8 @@ interface PathOnDisk {
 
 async function pathOnDisk(path: string): Promise<PathOnDisk> {
   try {
+    // The browser may run as an account that can read more than that of the daemon.
+    await fs.access(path, fs.constants.R_OK);
     return { path, isDirectory: (await fs.stat(path)).isDirectory() };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -46,7 +46,7 @@ function isWaiting(outcome: { readonly kind: string }): outcome is Waiting {
 /** Runs work that uses a part of the page which all calls share. */
 export async function inTurn<T>(
   { page, signal }: PageCall,
-  part: 'input' | 'chooser',
+  part: 'input' | 'chooser' | 'view',
   work: () => Promise<T>,
 ): Promise<T> {
   const mutex = page[part];

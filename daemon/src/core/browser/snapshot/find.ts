@@ -85,7 +85,7 @@ export function locate(root: SnapshotNode, locator: Locator): readonly Match[] {
 /** A query for an error message, such as `role button, name "Save"`. */
 export function describeQuery({ role, name, text, label = null }: Query & Partial<Locator>): string {
   const parts = [
-    ...(role === null ? [] : [`role ${role}`]),
+    ...(role === null ? [] : [`role ${shortened(role)}`]),
     ...(name === null ? [] : [`name ${JSON.stringify(shortened(name))}`]),
     ...(label === null ? [] : [`label ${JSON.stringify(shortened(label))}`]),
     ...(text === null ? [] : [`text ${JSON.stringify(shortened(text))}`]),

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { CallEffects, PageCallOptions, PageResult } from '../../../core/browser/browser.ts';
 import type { ElementName } from '../../../core/browser/actions/element.ts';
 import { lookAt, type Look, type SnapshotSpec } from '../../../core/browser/snapshot/snapshot.ts';
+import { shortened } from '../../../core/browser/url.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { effects, effectsView } from '../../browser/views.ts';
 import {
@@ -14,7 +15,7 @@ import {
   type ToolDefinition,
   type ToolResult,
 } from '../app.ts';
-import { changesText, pageText } from './page-text.ts';
+import { changesText, pageText, shownUrl } from './page-text.ts';
 import { targetOf, type NamedElement, type ShownPages } from './shown-pages.ts';
 
 /** Of the page in an answer to an action. */
@@ -100,8 +101,8 @@ async function changesSince(context: PageCallContext, { tabId, url }: Done): Pro
     const look = await lookFor(context, { tabId, diffFrom: before?.id ?? null });
     const options = { maxBytes: actBytes, numberOf: numbersOf(context.pages, look) };
     const isSame = look.base !== null && before?.document === look.document;
-    if (!isSame || !look.base) return `${url}\n${pageText(look, options, false)}`;
-    const moved = before.url === look.url ? [] : [url];
+    if (!isSame || !look.base) return `${shownUrl(url)}\n${pageText(look, options, false)}`;
+    const moved = before.url === look.url ? [] : [shownUrl(url)];
     return [...moved, changesText(look, look.base.root, options) ?? 'no change'].join('\n');
   } catch (error) {
     if (!(error instanceof CoreError)) throw error;
@@ -156,7 +157,7 @@ export function elementIn(
 /** How an answer names the element of a call. */
 export function nameOf({ index, selector, role, name }: NamedElement): string {
   if (index !== undefined) return `[${index}]`;
-  return selector ?? [role, name === undefined ? null : JSON.stringify(name)].filter(Boolean).join(' ');
+  return shortened(selector ?? [role, name === undefined ? null : JSON.stringify(name)].filter(Boolean).join(' '));
 }
 
 function effectLines({ dialogs, openedTabs, downloads, omitted }: CallEffects): string[] {
@@ -165,7 +166,7 @@ function effectLines({ dialogs, openedTabs, downloads, omitted }: CallEffects): 
       ({ type, message, isAccepted }) =>
         `${type} ${JSON.stringify(message)} was ${isAccepted ? 'accepted' : 'dismissed'}`,
     ),
-    ...openedTabs.map(({ url }) => `a tab has opened: ${url}`),
+    ...openedTabs.map(({ url }) => `a tab has opened: ${shownUrl(url)}`),
     ...downloads.map(({ suggestedFilename, state, receivedBytes, path }) => {
       const where = path === null ? '' : ` to ${path}`;
       return `download ${JSON.stringify(suggestedFilename)}: ${state}, ${receivedBytes} bytes${where}`;

@@ -45,7 +45,8 @@ const click = pageTool({
   output: Acted,
   run(context, input) {
     const { button, count, x, y, drag_to: to, dialogs, dialog_text: text } = input;
-    const dragTo = to === undefined ? null : { element: { ref: context.pages.elementOf(to).ref }, position: null };
+    if ((x === undefined) !== (y === undefined)) throw new CoreError('bad_argument', 'x and y are required together');
+    const dragTo = to === undefined ? null : { element: dropOn(context, input, to), position: null };
     const action = dialogs ?? (text === undefined ? null : 'accept');
     return point(context, input, {
       done: dragTo === null ? `Clicked ${nameOf(input)}.` : `Dragged ${nameOf(input)} to [${to}].`,
@@ -54,6 +55,15 @@ const click = pageTool({
     });
   },
 });
+
+/** The element to drop on. Throws `bad_argument` where it is in another tab than the element that is dragged. */
+function dropOn({ pages }: PageCallContext, { index: dragged }: NamedElement, index: number) {
+  const { ref, tabId } = pages.elementOf(index);
+  const from = dragged === undefined ? null : pages.elementOf(dragged).tabId;
+  if (from !== null && tabId !== null && from !== tabId)
+    throw new CoreError('bad_argument', `index ${dragged} and index ${index} are in different tabs`);
+  return { ref };
+}
 
 const hover = pageTool({
   name: 'browser_hover',

@@ -13,12 +13,20 @@ export interface TextOptions {
   readonly maxBytes: number;
 }
 
+/** A page can give its URL millions of characters. */
+const maxUrlCharacters = 1000;
+
+export function shownUrl(url: string): string {
+  return url.length > maxUrlCharacters ? `${url.slice(0, maxUrlCharacters)}…` : url;
+}
+
 /** The whole page, or all that can be acted on where the whole page does not fit. */
 export function pageText(look: Look, options: TextOptions, interactiveOnly: boolean): string {
   const { root, omitted } = fitted(look.root, options, interactiveOnly);
   if (omitted > 0 && !interactiveOnly) {
     const short = fitted(look.root, options, true);
-    const note = 'too long: this is what can be acted on; pass find, name or max_bytes for more';
+    const note =
+      'too long: this is what can be acted on; browser_get_text reads all, and browser_snapshot takes find, role or max_bytes';
     return [...linesOf(short.root, options), footer(note, leftOut(short.omitted))].join('\n');
   }
   return [...linesOf(root, options), ...(omitted > 0 ? [footer(leftOut(omitted))] : [])].join('\n');
@@ -66,6 +74,8 @@ function hasNews({ before, role, name, value, states }: ReturnType<typeof diffOf
 function cut(lines: readonly string[], maxBytes: number, more = 0): string {
   let bytes = 0;
   const kept = lines.findIndex((text) => (bytes += Buffer.byteLength(text) + 1) > maxBytes);
+  if (kept === 0)
+    return `${(lines[0] ?? '').slice(0, maxBytes / 4).toWellFormed()}…\n${footer('the line is too long', leftOut(lines.length - 1 + more))}`;
   if (kept === -1) return [...lines, ...(more > 0 ? [footer(leftOut(more))] : [])].join('\n');
   return [...lines.slice(0, kept), footer(leftOut(lines.length - kept + more))].join('\n');
 }

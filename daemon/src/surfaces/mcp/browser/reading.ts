@@ -1,19 +1,18 @@
 /** The tools that read a page: as a snapshot, as text, as links, as a picture and as a PDF. */
 import { z } from 'zod';
 import { scroll as scrollPage } from '../../../core/browser/actions/scroll.ts';
-import { sendCommand } from '../../../core/browser/command.ts';
 import { evaluate as run } from '../../../core/browser/evaluate.ts';
 import { printPdf } from '../../../core/browser/reading/pdf.ts';
 import { readLinks as linksOf, readText } from '../../../core/browser/reading/read.ts';
 import { takeScreenshot } from '../../../core/browser/screenshot.ts';
 import type { Query } from '../../../core/browser/snapshot/find.ts';
 import { lookAt } from '../../../core/browser/snapshot/snapshot.ts';
-import type { Size } from '../../../kit/types/geometry.ts';
+import { CoreError } from '../../../kit/errors.ts';
 import { writeFile } from '../../../operations/files/write.ts';
 import { perform, readsOnly } from '../app.ts';
-import { cutText } from '../text.ts';
-import { act, acts, Acted, lookFor, named, numbersOf, pageOptions, pageTool, type PageCallContext } from './act.ts';
-import { changesText, matchesText, pageText } from './page-text.ts';
+import { cutText, footer } from '../text.ts';
+import { act, acts, Acted, lookFor, named, numbersOf, pageOptions, pageTool } from './act.ts';
+import { changesText, matchesText, pageText, shownUrl } from './page-text.ts';
 import { targetOf } from './shown-pages.ts';
 
 const defaultBytes = 16_000;
@@ -48,7 +47,10 @@ const snapshot = pageTool({
         : look.base
           ? (changesText(look, look.base.root, options) ?? 'no change')
           : pageText(look, options, input.interactive_only);
-    return { text: `${look.url} (snapshot_id ${look.id})\n${text}`, data: { url: look.url, snapshot_id: look.id } };
+    return {
+      text: `${shownUrl(look.url)} (snapshot_id ${look.id})\n${text}`,
+      data: { url: look.url, snapshot_id: look.id },
+    };
   },
 });
 
@@ -88,6 +90,8 @@ const waitFor = pageTool({
   output: Acted,
   run(context, { text = null, role = null, name = null, gone, timeout }) {
     const { deps, call } = context;
+    if (text === null && role === null && name === null)
+      throw new CoreError('bad_argument', 'text, role or name is required');
     const condition = { text, role, name, ref: null, isGone: gone, timeoutMs: timeout * 1000 };
     return act(context, { done: 'The wait is over.' }, async (options) => {
       const spec = { ...options, timeout: Math.min(maxWaitSeconds, timeout + 30), signal: call.signal };
@@ -100,6 +104,9 @@ const waitFor = pageTool({
   },
 });
 
+/** Ends a text that is already cut before the answer is. */
+const notAll = 'the page has more than one call reads; browser_snapshot with find looks for a part';
+
 function textTool(form: 'markdown' | 'text', name: string, title: string) {
   return pageTool({
     ...{ name, title },
@@ -110,7 +117,8 @@ function textTool(form: 'markdown' | 'text', name: string, title: string) {
     async run(context) {
       const { value } = await readText(context.deps.browser, { ...pageOptions(context), form });
       const { url, title: heading, isCut } = value;
-      const whole = form === 'markdown' ? `${heading}\n${value.text}` : value.text;
+      const read = isCut ? `${value.text}\n${footer(notAll)}` : value.text;
+      const whole = form === 'markdown' ? `${heading}\n${read}` : read;
       const shown = await cutText(whole, context.call.outputs);
       return { text: shown.text, data: { url, title: heading, is_cut: isCut || shown.isCut } };
     },
@@ -130,7 +138,8 @@ const readLinks = pageTool({
   async run(context) {
     const { value } = await linksOf(context.deps.browser, pageOptions(context));
     const links = value.links.map(({ text, href }) => ({ text, href }));
-    const { text } = await cutText(links.map((link) => JSON.stringify(link)).join('\n'), context.call.outputs);
+    const lines = [...links.map((link) => JSON.stringify(link)), ...(value.isCut ? [footer(notAll)] : [])];
+    const { text } = await cutText(lines.join('\n'), context.call.outputs);
     return { text, data: { links } };
   },
 });
@@ -185,19 +194,16 @@ const screenshot = pageTool({
   output: z.object({ width: z.int(), height: z.int(), mime_type: z.string() }),
   async run(context, input) {
     const { deps, pages } = context;
+    const { width, height } = input;
+    const view = width === undefined || height === undefined ? null : { width, height };
     const { element = null, tabId = null } = targetOf(pages, { index: input.index, selector: input.selector }) ?? {};
     const options = pageOptions(context, tabId);
     const look = input.highlight ? await lookFor(context, { tabId }) : null;
-    const { width, height } = input;
-    const view = width === undefined || height === undefined ? null : { width, height };
-    const taken = await withView(context, tabId, view, () =>
-      takeScreenshot(deps.browser, {
-        ...options,
-        ...{ format: 'png', quality: null, isFullPage: input.fullPage, scaleTo: null, element },
-        labels: look === null ? null : (ref) => String(pages.numberOf({ ref, tabId: look.tabId })),
-      }),
-    );
-    const { bytes, image } = taken;
+    const { bytes, image } = await takeScreenshot(deps.browser, {
+      ...options,
+      ...{ format: 'png', quality: null, isFullPage: input.fullPage, scaleTo: null, view, element },
+      labels: look === null ? null : (ref) => String(pages.numberOf({ ref, tabId: look.tabId })),
+    });
     const what = input.name === undefined ? 'Screenshot' : `Screenshot ${JSON.stringify(input.name)}`;
     return {
       images: [{ bytes, type: 'image/png' }],
@@ -206,27 +212,6 @@ const screenshot = pageTool({
     };
   },
 });
-
-/** Gives the view of the page another size while the picture is taken. */
-async function withView<T>(
-  context: PageCallContext,
-  tabId: string | null,
-  size: Size | null,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (size === null) return await work();
-  const send = (method: string, params: object) =>
-    sendCommand(context.deps.browser, {
-      ...pageOptions(context, tabId),
-      ...{ method, params: { ...params }, isForBrowser: false },
-    });
-  await send('Emulation.setDeviceMetricsOverride', { ...size, deviceScaleFactor: 0, mobile: false });
-  try {
-    return await work();
-  } finally {
-    await send('Emulation.clearDeviceMetricsOverride', {});
-  }
-}
 
 const pdf = pageTool({
   name: 'browser_pdf',

@@ -5,6 +5,7 @@ import { NetworkRequestView, requestView } from '../../browser/views.ts';
 import { readsOnly } from '../app.ts';
 import { cutText } from '../text.ts';
 import { pageOptions, pageTool } from './act.ts';
+import { shownUrl } from './page-text.ts';
 
 const limit = z.int().min(1).max(1000).default(50);
 const maxUrlCharacters = 300;
@@ -48,7 +49,8 @@ const console = pageTool({
     const messages = value.slice(-count).map((message) => ({ ...message }));
     const lines = messages.map(({ level, text, url, line }) => {
       const place = url === null || url === '' ? '' : ` (${url}${line === null ? '' : `:${line}`})`;
-      return `${level}: ${text}${place}`;
+      // A message could imitate the next one.
+      return `${level}: ${text.replaceAll('\n', '\n  ')}${place}`;
     });
     const text = lines.length === 0 ? 'no messages' : (await cutText(lines.join('\n'), context.call.outputs)).text;
     return { text, data: { messages } };
@@ -76,7 +78,12 @@ const downloadList = pageTool({
   input: z.object({}),
   output: Downloads,
   run: async ({ deps }) => {
-    const data = { list: deps.browser.downloads.map(({ id, ...download }) => ({ guid: id, ...download })) };
+    const list = deps.browser.downloads.map(({ id, url, ...download }) => ({
+      guid: id,
+      url: shownUrl(url),
+      ...download,
+    }));
+    const data = { list };
     return { text: JSON.stringify(data), data };
   },
 });

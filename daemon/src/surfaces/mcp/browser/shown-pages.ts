@@ -84,7 +84,7 @@ export class ShownPages {
         return `index ${this.numberOf({ ref, tabId: null })}`;
       });
     return new CoreError(code, words(message), {
-      ...{ hint: hint?.replace(/\bref\b/, 'index') ?? null, advice, next, isRetryable },
+      ...{ hint: hint === null ? null : ownWords(hint), advice, next, isRetryable },
       ...(argument !== null && { argument }),
     });
   }
@@ -93,6 +93,15 @@ export class ShownPages {
     this.#elements.delete(number);
     this.#numbers.delete(ref);
   }
+}
+
+/** A hint of core with the names of these tools. */
+function ownWords(hint: string): string {
+  return hint
+    .replaceAll(/\b([Aa]) ref\b/g, '$1n index')
+    .replaceAll(/\bref\b/g, 'index')
+    .replace('the value of fill', 'the value of browser_fill')
+    .replace('as an expression', 'as a script');
 }
 
 /** What a call names an element by. */

@@ -7,6 +7,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { TabView, tabView } from '../../browser/views.ts';
 import { readsOnly } from '../app.ts';
 import { act, acts, Acted, pageTool, type PageCallContext } from './act.ts';
+import { shownUrl } from './page-text.ts';
 
 /** A browser that gets a much longer URL answers nothing for seconds. */
 const maxUrlCharacters = 65_536;
@@ -97,7 +98,8 @@ const tabList = pageTool({
   async run(context) {
     const tabs = await tabsOf(context);
     const lines = tabs.map(
-      ({ index, title, url, isActive }) => `[${index}] ${title} (${url})${isActive ? ' active' : ''}`,
+      ({ index, title, url, isActive }) =>
+        `[${index}] ${shownUrl(title)} (${shownUrl(url)})${isActive ? ' active' : ''}`,
     );
     return { text: lines.join('\n'), data: { tabList: tabs.map(tabView) } };
   },
@@ -149,7 +151,12 @@ const closeBrowser = pageTool({
   output: Tabs,
   async run(context) {
     const options = { timeout: null, signal: context.call.signal };
-    for (const { id } of await tabsOf(context)) await close(context.deps.browser, id, options);
+    for (const { id } of await tabsOf(context)) {
+      await close(context.deps.browser, id, options).catch((error: unknown) => {
+        // Pages may close their popups when they go.
+        if (!(error instanceof CoreError && error.code === 'tab_not_found')) throw error;
+      });
+    }
     return { text: 'Closed all tabs.', data: { tabList: (await tabsOf(context)).map(tabView) } };
   },
 });

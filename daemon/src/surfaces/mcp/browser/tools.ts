@@ -34,7 +34,12 @@ export function browserTools(numbers: NumberBlocks): ToolSet {
       calls: {
         ...naming.calls,
         'capabilities.read': 'Try again once the browser has started.',
-        'files.stat': 'Pass the path of a file that exists.',
+        'commands.start': 'Pass another path.',
+        'files.list': 'Pass a path in a directory that exists.',
+        'files.stat': 'Pass the path of a file.',
+        'files.readBytes': 'Pass another path.',
+        'files.download': 'Pass another path.',
+        'sandbox.read': 'Pass another path.',
         'browser.listTabs': 'browser_tab_list lists the tabs.',
         'browser.openTab': 'browser_new_tab opens a tab.',
         'browser.navigate': 'browser_navigate loads a page.',
