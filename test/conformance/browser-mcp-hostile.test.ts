@@ -34,6 +34,9 @@ test(
     expect(nodesIn(await mcp.text('browser_snapshot')).map(({ role }) => role)).toEqual(['document']);
     for (const tool of ['browser_get_text', 'browser_read_links'])
       expect([tool, await mcp.text(tool)]).toEqual([tool, '']);
+    expect(await mcp.text('browser_scroll')).toContain('Scrolled 0 pixels.');
+    const pressed = await mcp.request('browser_press_key', { key: 'a' });
+    expect(pressed.text).toContain('the document of the page has no element\nbrowser_navigate');
     const missing = await mcp.request('browser_wait_for', { text: 'Remove', timeout: 0.1 });
     expect(missing.text).toContain('text "Remove" did not appear');
   },

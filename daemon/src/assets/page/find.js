@@ -4,7 +4,13 @@ const fromDocument = Document.prototype.querySelector;
 const fromRoot = DocumentFragment.prototype.querySelector;
 
 boxkeep.find = find;
-boxkeep.page = () => ({ number: boxkeep.numberOf(boxkeep.dom.documentElement()) });
+boxkeep.page = page;
+
+/** The root element; null when a script has removed the element. */
+function page() {
+  const root = boxkeep.dom.documentElement();
+  return root === null ? null : { number: boxkeep.numberOf(root) };
+}
 
 /** @param {{selector: string}} argument */
 function find({ selector }) {

@@ -10,7 +10,10 @@ const maxElements = 20_000;
 
 /** `amount` of null is the height of the part. @param {{amount: number | null}} argument */
 async function scroll({ amount }) {
-  const part = scrollablePart();
+  const page = document.scrollingElement ?? dom.documentElement();
+  // A script may have removed the root element.
+  if (page === null) return { pixels: 0, isAtEnd: true };
+  const part = scrollablePart(page);
   const before = part.scrollTop;
   part.scrollBy({ top: amount ?? part.clientHeight, behavior: 'instant' });
   const drawn = new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
@@ -19,8 +22,7 @@ async function scroll({ amount }) {
   return { pixels: Math.round(part.scrollTop - before), isAtEnd };
 }
 
-function scrollablePart() {
-  const page = document.scrollingElement ?? dom.documentElement();
+function scrollablePart(page) {
   if (page.scrollHeight > page.clientHeight + 1) return page;
   const view = { width: innerWidth, height: innerHeight };
   let best = page;

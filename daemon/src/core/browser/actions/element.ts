@@ -68,7 +68,12 @@ export async function findElement(call: PageCall, name: ElementName): Promise<Re
 async function documentOf({ page, signal }: PageCall): Promise<RefTarget> {
   const [frame] = await page.frames(signal);
   if (!frame) throw new DocumentGone('the page has no document');
-  return { frame, number: (await page.call<{ number: number }>(frame, 'page', {}, signal)).number };
+  const root = await page.call<{ number: number } | null>(frame, 'page', {}, signal);
+  if (root === null)
+    throw new CoreError('bad_argument', 'the document of the page has no element', {
+      next: { operation: 'browser.navigate' },
+    });
+  return { frame, number: root.number };
 }
 
 /** Null when nothing matches yet. */
