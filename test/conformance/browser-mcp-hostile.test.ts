@@ -20,6 +20,8 @@ afterAll(async () => {
 });
 
 const options = withBrowserMcp(() => ({ ...browser.environment, SVC_BROWSER_IDLE_SECONDS: '1' }));
+/** An account that may read what all may read. */
+const nobody = 65_534;
 const html = (body: string) => `data:text/html,${encodeURIComponent(`<title>Page</title>${body}`)}`;
 const indexOf = (text: string, name: string) => Number(nodesIn(text).find((node) => node.name === name)?.ref);
 
@@ -138,4 +140,15 @@ test(
     await mcp.call('browser_close');
   },
   options,
+);
+
+test(
+  'MCP-BROWSER a file that the account of the daemon cannot read is not uploaded by a browser of another account',
+  async ({ sandbox }) => {
+    await using mcp = await McpBrowser.open(browserMcpUrl(sandbox));
+    await mcp.call('browser_navigate', { url: html('<input type=file>') });
+    const { text } = await mcp.request('browser_upload', { selector: 'input', paths: ['/etc/shadow'] });
+    expect(text).toContain('the file /etc/shadow cannot be read: EACCES');
+  },
+  { ...options, account: { uid: nobody, gid: nobody } },
 );
