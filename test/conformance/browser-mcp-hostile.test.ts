@@ -1,4 +1,6 @@
 /** The MCP server of the browser beside pages and clients that try to mislead, flood or break it. */
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
 import { browserMcpUrl, McpBrowser, nodesIn, withBrowserMcp } from '../harness/browser-mcp.ts';
 import { Chromium } from '../harness/chromium.ts';
@@ -76,6 +78,8 @@ test(
     );
     const missing = await mcp.request('browser_wait_for', { role: 'x'.repeat(100_000), timeout: 0.1 });
     expect([missing.isError, missing.text.length < 500]).toEqual([true, true]);
+    // The whole list of links is there for the caller to read.
+    for (const name of readdirSync(join(sandbox.directory, 'tmp'))) rmSync(join(sandbox.directory, 'tmp', name));
   },
   options,
 );
