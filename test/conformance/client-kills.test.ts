@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
+import type * as Client from '../../clients/typescript/src/index.ts';
 import { TestBrowser } from '../harness/browser.ts';
 import { bundle, clientsWith, key, needClients, removeClients, shownBy } from '../harness/own-clients.ts';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
@@ -66,9 +67,7 @@ async function inPage({ url }: Sandbox, directory: string): Promise<Done> {
   return await opened.page.evaluate(
     async ({ url, key, directory, seconds }) => {
       const load = async (path: string) => (await import(path)) as Record<string, (...of: unknown[]) => unknown>;
-      const { Sandbox } = (await load(
-        '/boxkeep.mjs',
-      )) as unknown as typeof import('../../clients/typescript/src/index.ts');
+      const { Sandbox } = (await load('/boxkeep.mjs')) as unknown as typeof Client;
       const { loops } = await load('/loops.mjs');
       return (await loops!(await Sandbox.connect(url, key, { retryMs: 30_000 }), directory, seconds)) as Done;
     },
