@@ -16,6 +16,7 @@ for (const client of clientsWith('transfers'))
         once: ['gave_up', 'the upload broke off, and its source can be read once', false],
         absent: ['local_failed', true, false],
         altered: 'content_differs',
+        late: 4,
         download: [60_000_000, true, 60_000_000],
         broken: true,
         stopped: ['Error: enough', false],

@@ -42,6 +42,31 @@ const altered = new Sandbox(address, {
   fetch: (url, init) => fetch(url, init.body instanceof ReadableStream ? { ...init, body: 'other' } : init),
 });
 show('altered', (await altered.files.upload(at('local'), at('y'))).error.code);
+// An attempt that has failed gets a piece of its source while the next one sends.
+let letGo;
+const gate = new Promise((resolve) => (letGo = resolve));
+let reads = 0;
+const late = Object.assign(new Blob(['late']), {
+  stream: () =>
+    new ReadableStream({
+      async pull(controller) {
+        if (reads++ === 0) await gate;
+        controller.enqueue(new TextEncoder().encode('late'));
+        controller.close();
+      },
+    }),
+});
+let attempts = 0;
+const breaking = new Sandbox(address, {
+  ...{ key, retryMs: 30_000 },
+  async fetch(url, init) {
+    if (attempts++ === 0) throw new TypeError('fetch failed');
+    letGo();
+    await new Promise(setImmediate);
+    return await fetch(url, init);
+  },
+});
+show('late', (await breaking.files.upload(late, at('late'))).body?.data.file_size);
 
 const progress = [];
 const down = await files.download(at('remote'), {}, { onProgress: (bytes) => progress.push(bytes) });

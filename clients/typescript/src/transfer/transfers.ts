@@ -88,7 +88,7 @@ export class Content {
     this.#isUsed = true;
     // The daemon answers the digest of a file, and none of an archive.
     this.#digest = this.type === fileType ? await newDigest() : null;
-    this.#pieces = this.#read();
+    this.#pieces = this.#read(this.#digest);
     const stream = streamOf(this.#pieces);
     return isProgram ? stream : await new Response(stream).blob();
   }
@@ -111,10 +111,11 @@ export class Content {
     return stream instanceof ReadableStream ? piecesOf(stream) : stream;
   }
 
-  async *#read(): AsyncGenerator<Uint8Array> {
+  /** An attempt that has failed may still get a piece while the next one runs, so each has a digest of its own. */
+  async *#read(digest: Digest | null): AsyncGenerator<Uint8Array> {
     try {
       for await (const piece of counted(this.#opened(), this.onProgress)) {
-        this.#digest?.update(piece);
+        digest?.update(piece);
         yield piece;
       }
     } catch (error) {

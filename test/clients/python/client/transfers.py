@@ -19,6 +19,7 @@ async def main():
     async with await AsyncSandbox.connect(address, key) as box:
         await uploads(box.files)
         await altered()
+        await late()
         await downloads(box.files)
         await directories(box.files)
         refusals()
@@ -59,6 +60,20 @@ async def altered():
         altered = AsyncSandbox(address, key, http=http, retry_s=30)
         other = await failure(lambda: altered.files.upload(at("local"), at("y")))
         show("altered", other.code)
+
+
+async def late():
+    """A repeated upload has the digest of its last attempt."""
+    attempts = []
+
+    async def break_once(request):
+        attempts.append(request)
+        if len(attempts) == 1:
+            raise httpx2.ConnectError("broken on purpose")
+
+    async with httpx2.AsyncClient(event_hooks={"request": [break_once]}) as http:
+        breaking = AsyncSandbox(address, key, http=http, retry_s=30)
+        show("late", (await breaking.files.upload(b"late", at("late"))).file_size)
 
 
 async def downloads(files):

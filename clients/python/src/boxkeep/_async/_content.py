@@ -40,12 +40,12 @@ class AsyncContent:
             hint = "Nothing of it is there. Send it again from its beginning."
             raise GaveUp("the upload broke off, and its source can be read once", hint=hint)
         self._is_used = True
-        self.digest = hashlib.sha256()
+        self.digest = digest = hashlib.sha256()
         async for piece in counted(self._pieces(), self._on_progress):
             self._deadline.left_s()
             if self.type == FILE_TYPE:
                 # The daemon answers the digest of a file, and none of an archive.
-                self.digest.update(piece)
+                digest.update(piece)
             yield piece
 
     async def _pieces(self) -> AsyncIterator[bytes]:
