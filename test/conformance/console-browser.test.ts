@@ -123,7 +123,7 @@ consoleTest(
       async () => ((await sandbox.ok('GET /v2/browser/tabs')) as unknown as Json[]).length === 2,
     );
     await page.getByLabel('Address').fill(site.url('/plain').replace('http://', ''));
-    await page.getByRole('button', { name: 'Go' }).click();
+    await page.getByRole('button', { name: 'Go', exact: true }).click();
     await page.getByRole('button', { name: 'Plain', exact: true }).waitFor();
     await page.getByRole('button', { name: hostile, exact: true }).click();
     await view.untilColour({ x: 100, y: 100 }, green);
