@@ -35,7 +35,7 @@ export type PlaneDeps = Omit<V1Deps & V2Deps, 'openApi'> & BrowserDeps & Desktop
 export const v2Planes: readonly Plane<V2Deps & BrowserDeps & DesktopLiveDeps>[] = [
   desktopPlane(styleOfV2),
   desktopAliasesOfV2(styleOfV2),
-  browserPlane({ prefix: '/v2', suffix: '', style: styleOfV2 }),
+  browserPlane({ prefix: '/v2', suffix: '', style: styleOfV2, hasLivePictures: true }),
   ...ownPlanesOfV2,
 ];
 
@@ -49,7 +49,7 @@ export interface V1Surface {
 export async function loadV1(isWhole: boolean): Promise<V1Surface> {
   if (!isWhole) return remainingV1;
   const { v1Planes, aliasStyle, removedHint } = await import('./surfaces/v1/index.ts');
-  const browser = browserPlane({ prefix: '/v1', suffix: '_v1', style: aliasStyle });
+  const browser = browserPlane({ prefix: '/v1', suffix: '_v1', style: aliasStyle, hasLivePictures: false });
   return {
     planes: [desktopAliasesOfV1(aliasStyle), browser, ...v1Planes],
     removedHint: async (method, path) => removedHint(method, path),

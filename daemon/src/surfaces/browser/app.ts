@@ -27,6 +27,8 @@ export interface Mount {
   /** Follows the name of an operation, because names are unique across surfaces. */
   readonly suffix: string;
   readonly style: SurfaceStyle;
+  /** The clients of v1 know none. */
+  readonly hasLivePictures: boolean;
 }
 
 /** A route that has no prefix yet. */

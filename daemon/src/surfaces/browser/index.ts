@@ -7,11 +7,11 @@ export type { BrowserDeps } from './app.ts';
 export function browserPlane(mount: Mount): Plane<BrowserDeps> {
   return {
     prefixes: [`${mount.prefix}/browser/`],
-    load: async () => (await loadRoutes()).map((route) => route(mount)),
+    load: async () => (await loadRoutes(mount)).map((route) => route(mount)),
   };
 }
 
-async function loadRoutes(): Promise<readonly BrowserRoute[]> {
+async function loadRoutes({ hasLivePictures }: Mount): Promise<readonly BrowserRoute[]> {
   const modules: readonly Readonly<Record<string, BrowserRoute>>[] = await Promise.all([
     import('./browser.ts'),
     import('./tabs.ts'),
@@ -20,7 +20,7 @@ async function loadRoutes(): Promise<readonly BrowserRoute[]> {
     import('./actions.ts'),
     import('./cookies.ts'),
     import('./network.ts'),
-    import('./live.ts'),
+    ...(hasLivePictures ? [import('./live.ts')] : []),
   ]);
   return modules.flatMap((module) => Object.values(module));
 }
