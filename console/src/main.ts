@@ -1,6 +1,7 @@
 /** The console page: opens the view that the address names, such as `/#/terminal/<id>`, below the navigation. */
 import { BoxError, Sandbox } from '../../clients/typescript/src/index.ts';
 import { ActivityPage } from './activity-page.ts';
+import { CodePage } from './code/code-page.ts';
 import { CommandPage } from './commands/command-page.ts';
 import { CommandsPage } from './commands/commands-page.ts';
 import { element } from './elements.ts';
@@ -28,6 +29,7 @@ const views: Readonly<Record<string, View>> = {
   activity: { title: 'Activity', open: (box, place) => new ActivityPage(box, place) },
   commands: { title: 'Commands', open: (box, place) => new CommandsPage(box, place) },
   files: { title: 'Files', open: (box, place, path) => new FilesPage(box, place, path) },
+  code: { title: 'Code', capability: 'code_interpreter', open: (box, place, id) => new CodePage(box, place, id) },
   browser: { title: 'Browser', capability: 'browser', open: (box, place) => new BrowserPage(box, place) },
   desktop: { title: 'Desktop', capability: 'computer', open: (box, place) => new DesktopPage(box, place) },
   mcp: { title: 'MCP', open: (box, place, tool) => new McpPage(box, place, tool) },

@@ -1,8 +1,9 @@
 /** The view of the browser in the console, as a person uses it. */
 import { afterAll, beforeAll } from 'bun:test';
 import { Chromium } from '../harness/chromium.ts';
+import { expectAccessible } from '../harness/accessibility.ts';
 import { consoleTests } from '../harness/console-page.ts';
-import { isNarrow, LiveView } from '../harness/live-view.ts';
+import { LiveView } from '../harness/live-view.ts';
 import { expect, type Json, type Sandbox } from '../harness/sandbox.ts';
 import { startSite, type Site } from '../harness/site.ts';
 import { until } from '../harness/until.ts';
@@ -132,7 +133,7 @@ consoleTest(
     expect(await page.evaluate('window.hacked')).toBeUndefined();
 
     await page.setViewportSize({ width: 390, height: 700 });
-    expect(await isNarrow(page)).toBe(true);
+    await expectAccessible(page);
   },
   options,
 );

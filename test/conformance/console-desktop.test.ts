@@ -1,12 +1,12 @@
 /** The view of the desktop in the console, as a person uses it. */
 import { afterAll, beforeAll } from 'bun:test';
+import { expectAccessible } from '../harness/accessibility.ts';
 import { consoleTests } from '../harness/console-page.ts';
 import { ComputerWorker } from '../harness/computer-worker.ts';
 import { TestDisplay } from '../harness/display.ts';
 import { EventWindow } from '../harness/gtk-log.ts';
-import { isNarrow, LiveView } from '../harness/live-view.ts';
+import { LiveView } from '../harness/live-view.ts';
 import { needPrograms } from '../harness/programs.ts';
-import { expect } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const { consoleTest } = consoleTests({ width: 1024, height: 800 });
@@ -94,7 +94,7 @@ consoleTest(
     await sandbox.ok('POST /v2/fs/delete', { path });
 
     await page.setViewportSize({ width: 390, height: 700 });
-    expect(await isNarrow(page)).toBe(true);
+    await expectAccessible(page);
   },
   options,
 );

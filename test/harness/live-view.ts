@@ -50,8 +50,3 @@ const colourText = `(x, y) => {
   return context ? [...context.getImageData(x, y, 1, 1).data.slice(0, 3)] : [];
 }`;
 
-/** Nothing is wider than the window. */
-export async function isNarrow(page: Page): Promise<boolean> {
-  const root = 'document.documentElement';
-  return (await page.evaluate<number>(`${root}.scrollWidth - ${root}.clientWidth`)) === 0;
-}
