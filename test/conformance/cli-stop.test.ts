@@ -18,6 +18,7 @@ test('CLI-STOP stop ends the daemon with its commands and waits for that, and ex
   expect([stdout.toString(), Number(pid) > 0]).toEqual([line, true]);
   expect(sandbox.processes()).toEqual([]);
   expect(existsSync(join(sandbox.runtimeDirectory, 'upgrade.sock'))).toBe(false);
+  expect(await sandbox.exited()).toBe(0);
 
   expect(await client(sandbox, ['stop', ...place])).toMatchObject({
     code: 1,
@@ -26,4 +27,5 @@ test('CLI-STOP stop ends the daemon with its commands and waits for that, and ex
   await sandbox.launch();
   const json = await client(sandbox, ['stop', '--json'], { SVC_RUNTIME_DIR: sandbox.runtimeDirectory });
   expect(JSON.parse(json.stdout.toString())).toMatchObject({ version, runtime_dir: sandbox.runtimeDirectory });
+  expect(await sandbox.exited()).toBe(0);
 });
