@@ -98,7 +98,10 @@ def obeys(schema, value):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Values come from the description too, such as the longest wait."""
+    """Values come from the description too, such as the longest wait, and from earlier answers."""
+    for name, value in (case.path_parameters or {}).items():
+        if value == "":
+            case.path_parameters[name] = "empty"  # Without it, the path is another one.
     query = case.query or {}
     if case.operation.path in WAITS and as_number(query.get("timeout")) > LONGEST_SECONDS:
         query["timeout"] = LONGEST_SECONDS

@@ -12,5 +12,10 @@ export async function capabilityNote(box: Sandbox, { capability, title = '' }: V
   if (status === 'ready') return '';
   const reasons = [...missing, ...warnings].map((reason) => element('li', {}, reason));
   const heading = status === 'absent' ? `${title}: not available in this sandbox` : `${title}: not everything works`;
-  return element('aside', { class: 'lacking' }, element('strong', {}, heading), element('ul', {}, ...reasons));
+  return element(
+    'aside',
+    { class: 'lacking', label: heading },
+    element('strong', {}, heading),
+    element('ul', {}, ...reasons),
+  );
 }
