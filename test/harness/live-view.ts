@@ -49,4 +49,3 @@ const colourText = `(x, y) => {
   const context = canvas && canvas.getContext('2d');
   return context ? [...context.getImageData(x, y, 1, 1).data.slice(0, 3)] : [];
 }`;
-
