@@ -63,7 +63,7 @@ consoleTest(
     await typeAtEnd(console, 'mine\n');
     await theirs('ONE\ntwo\n');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    await page.getByText('has been changed by somebody else').waitFor();
+    await page.getByText('has changed since it was opened').waitFor();
     await page.locator('.cm-deletedChunk', { hasText: 'ONE' }).waitFor();
     await expectAccessible(page);
     expect(readFileSync(file, 'utf8')).toBe('ONE\ntwo\n');

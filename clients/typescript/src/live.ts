@@ -89,7 +89,7 @@ class LiveConnection {
     this.socket.close(normalClosure);
   }
 
-  /** A picture replaces one that nobody has taken. */
+  /** A new picture replaces one that was not taken. */
   #take(data: unknown): void {
     if (typeof data !== 'string') {
       if (this.#frame === null) return;

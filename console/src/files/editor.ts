@@ -28,7 +28,7 @@ export class Editor {
     const state = EditorState.create({
       doc: text,
       extensions: [
-        // Any other line end is a character of the text, so that a file stays as it is where nobody edits it.
+        // Other line ends are characters of the text, so that lines without an edit stay as they are.
         EditorState.lineSeparator.of(hasOnlyCrLf(text) ? '\r\n' : '\n'),
         [lineNumbers(), highlightSpecialChars(), history(), drawSelection(), highlightActiveLine()],
         [indentOnInput(), bracketMatching(), highlightSelectionMatches(), search({ top: true })],

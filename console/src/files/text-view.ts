@@ -1,4 +1,4 @@
-/** A text file in the editor: saves only what nobody else has changed, and shows the difference otherwise. */
+/** A text file in the editor. A save replaces only the version that was opened; after another change, the page shows the difference. */
 import type { Sandbox } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
 import { loadView } from '../frame/loaded-view.ts';
@@ -72,7 +72,7 @@ export class TextView {
     this.#ask(text, await this.#read());
   }
 
-  /** The file as it is now; somebody may have deleted it. */
+  /** The file as it is now. It may have been deleted. */
   async #read(): Promise<Stored> {
     const read = await this.box.files.read(this.path);
     if (read.ok) return { text: read.body.data.content, etag: read.body.data.etag };
@@ -80,11 +80,11 @@ export class TextView {
     return { text: '', etag: null };
   }
 
-  /** Shows what somebody else has changed, and lets the person choose. */
+  /** Shows the other change, and lets the person choose. */
   #ask(mine: string, theirs: Stored): void {
     if (mine === theirs.text && theirs.etag !== null)
       return this.#adopt(theirs, 'saved: the file had this text already');
-    const what = theirs.etag === null ? 'has been deleted' : 'has been changed by somebody else';
+    const what = theirs.etag === null ? 'has been deleted' : 'has changed since it was opened';
     const keepMine = () => {
       this.#endQuestion();
       this.#stored = theirs;

@@ -19,7 +19,7 @@ export function askForKey(place: HTMLElement, isRefused: boolean, onKey: (key: s
         {},
         'This daemon needs a key: the value of ',
         element('code', {}, 'SVC_API_KEY'),
-        ' with which it was started. Whoever runs the sandbox has it. This tab keeps the key until it is closed.',
+        ' with which it was started. The operator of the sandbox has it. This tab keeps the key until it is closed.',
       ),
       ...(isRefused ? [element('p', { class: 'wrong' }, 'That was not the key.')] : []),
       form,

@@ -45,7 +45,7 @@ export class SharedPictures {
     return reading;
   }
 
-  /** Nobody waits for this read: it has ended, or its clients have gone. */
+  /** No client waits for this read: it has ended, or its clients have gone. */
   #leave(reading: Reading): void {
     reading.stop.abort();
     if (this.#reading !== reading) return;
