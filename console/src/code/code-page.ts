@@ -1,5 +1,5 @@
 /** The page at `#/code`: the sessions of the interpreters, and at `#/code/<id>` the cells of one. */
-import type { CodeSession, NotebookOutput, Sandbox } from '../../../clients/typescript/src/index.ts';
+import type { NotebookOutput, Result, Sandbox } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
 import { scrollable } from '../forms/answer-view.ts';
 import { isAgreed } from '../frame/question.ts';
@@ -21,6 +21,7 @@ export class CodePage implements Page {
   readonly #code = element('textarea', { label: 'Code' });
   readonly #run = element('button', { type: 'submit' }, 'Run');
   readonly #closing = new AbortController();
+  #language: (typeof languages)[number] = 'python';
 
   constructor(
     private readonly box: Sandbox,
@@ -35,6 +36,7 @@ export class CodePage implements Page {
     if (!found.ok) throw found.error;
     // The daemon keeps the last cell, so a reload shows it.
     const { language, last_execution: last } = found.body.data;
+    this.#language = language;
     const heading = element('header', {}, element('h1', {}, this.id), element('span', { class: 'note' }, language));
     const parts = [heading, this.#cells, this.#form(), this.#state, this.#actions()];
     this.place.replaceChildren(element('main', { class: 'home' }, ...parts));
@@ -94,7 +96,8 @@ export class CodePage implements Page {
     if (code.trim() === '' || this.#run.disabled) return;
     this.#run.disabled = true;
     this.#state.textContent = 'running';
-    const ran = await this.#session((session) => session.run(code, {}, { signal: this.#closing.signal }));
+    const body = { language: this.#language, code, session_id: this.id };
+    const ran = await this.#done(this.box.call('code.execute', { body }, { signal: this.#closing.signal }));
     this.#run.disabled = false;
     if (ran === null) return;
     this.#add(ran.data);
@@ -103,14 +106,17 @@ export class CodePage implements Page {
   }
 
   #actions(): HTMLElement {
-    const interrupt = () => void this.#session((session) => session.interrupt());
+    const path = { id: this.id };
+    const interrupt = () => void this.#done(this.box.call('code.interrupt', { path }));
     const restart = async () => {
       if (!(await isAgreed('Restart the interpreter? Its variables are lost.', 'Restart'))) return;
-      if ((await this.#session((session) => session.restart())) !== null) this.#state.textContent = 'restarted';
+      const restarted = await this.#done(this.box.call('code.restart', { path }));
+      if (restarted !== null) this.#state.textContent = 'restarted';
     };
     const end = async () => {
       if (!(await isAgreed('Close the session? Its variables are lost.', 'Close session'))) return;
-      if ((await this.#session((session) => session.close())) !== null) location.hash = addressOf('code');
+      const closed = await this.#done(this.box.call('code.delete_session', { path }));
+      if (closed !== null) location.hash = addressOf('code');
     };
     const buttons = [
       element('button', { onClick: interrupt }, 'Interrupt'),
@@ -120,15 +126,12 @@ export class CodePage implements Page {
     return element('p', { class: 'line' }, ...buttons);
   }
 
-  /** Null where it fails; the page says why. */
-  async #session<Value>(
-    act: (session: CodeSession) => Promise<{ ok: true; body: Value } | { ok: false; error: Error }>,
-  ): Promise<Value | null> {
+  /** Null where the call fails; the page says why. */
+  async #done<Value>(call: Promise<Result<Value>>): Promise<Value | null> {
     try {
-      const session = await this.box.code.connect(this.id);
-      const done = session.ok ? await act(session.body) : session;
-      if (done.ok) return done.body;
-      this.#state.textContent = done.error.message;
+      const answer = await call;
+      if (answer.ok) return answer.body;
+      this.#state.textContent = answer.error.message;
     } catch (error) {
       if (!this.#closing.signal.aborted) throw error; // Leaving the page ends the wait, and not the cell.
     }
