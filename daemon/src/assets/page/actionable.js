@@ -1,6 +1,8 @@
 /** Decides whether an element can be clicked now, scrolls it into view, and answers the point to click. */
 const boxkeep = globalThis.boxkeep;
-const { dom } = boxkeep;
+const { dom, state } = boxkeep;
+
+state.lateFrames ??= 0;
 
 boxkeep.actionable = actionable;
 boxkeep.hindranceOf = hindranceOf;
@@ -20,8 +22,10 @@ const spots = [
   [0.9, 0.9],
 ];
 const controls = 'button,input,select,textarea,option,optgroup';
-/** A frame that does not draw within this time does not draw at all, for example behind another window. */
+/** A frame that is not drawn within this time is late, or the page draws none, for example behind another window. */
 const frameMs = 250;
+/** So many late frames one after another come from a page that draws none. */
+const maxLateFrames = 8;
 
 /**
  * The element may be a text. `position` counts from its left top corner, or from that of the view. `mustScroll` scrolls even when the element is in view,
@@ -47,7 +51,11 @@ async function judge(element, { position, mustScroll = false, mustWatch = false 
   // The watch catches a press that misses an element which begins to move only now.
   if (mustWatch && boxkeep.isStill(found.target)) return ready(element, found, mustWatch);
   boxkeep.noteBox(found.target);
-  if (!(await nextFrame())) return ready(element, found, mustWatch);
+  const isDrawn = await nextFrame();
+  // The place at which a moving element is drawn next is not known yet.
+  if (!isDrawn && state.lateFrames < maxLateFrames && boxkeep.isCarried(found.target))
+    return { kind: 'waiting', reason: 'moving' };
+  if (!isDrawn) return ready(element, found, mustWatch);
   if (!boxkeep.noteBox(found.target) || boxkeep.isAboutToMove(found.target))
     return { kind: 'waiting', reason: 'moving' };
   if (!dom.isConnected(element)) return { kind: 'detached' };
@@ -197,9 +205,13 @@ function outline(target) {
 function nextFrame() {
   if (dom.isHidden()) return Promise.resolve(false);
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), frameMs);
+    const timer = setTimeout(() => {
+      state.lateFrames++;
+      resolve(false);
+    }, frameMs);
     requestAnimationFrame(() => {
       clearTimeout(timer);
+      state.lateFrames = 0;
       resolve(true);
     });
   });

@@ -5,6 +5,7 @@ const { dom, state } = boxkeep;
 boxkeep.noteBox = noteBox;
 boxkeep.isStill = isStill;
 boxkeep.isAboutToMove = isAboutToMove;
+boxkeep.isCarried = isCarried;
 
 // A later daemon continues to count in the same world.
 /** @type {WeakMap<Element, {box: DOMRect, frames: number}>} Where an element was when so many frames had been seen. */
@@ -43,6 +44,13 @@ function isAboutToMove(element) {
       (pending || (playState === 'running' && currentTime === 0)) &&
       timeline?.currentTime !== null &&
       boxkeep.contains(effect?.target, element),
+  );
+}
+
+/** Whether an animation of the element, or of one around it, runs. @param {Element} element */
+function isCarried(element) {
+  return animationsAbove(element).some(
+    ({ playState, effect }) => playState === 'running' && boxkeep.contains(effect?.target, element),
   );
 }
 

@@ -91,6 +91,17 @@ test('an animation that has not begun counts as movement, and one that begins wi
   expect(outcome).toMatchObject({ reason: 'moving' });
 });
 
+test('a late frame hides no movement, and a page that draws none is clicked after eight', async () => {
+  const world = await notedIn(button);
+  await shown.page.evaluate('b.animate({ opacity: [0, 1] }, { duration: 600, iterations: Infinity })');
+  await world.evaluate('window.requestAnimationFrame = () => 0'); // As behind another window.
+  const kinds: unknown[] = [];
+  for (let count = 0; count < 9; count++) {
+    kinds.push((await world.call<{ kind: string }>('button', 'actionable')).kind);
+  }
+  expect(kinds).toEqual([...Array<string>(7).fill('waiting'), 'ready', 'ready']);
+});
+
 test.each([
   ['that never begins', 'b.animate({ translate: "90px" }, { duration: 60000, timeline: new ScrollTimeline() })'],
   ['of another element', 'setInterval(() => d.animate({ rotate: "90deg" }, 60000), 1)'],
