@@ -18,8 +18,9 @@ export async function confine(
 ): Promise<string> {
   if (!isPath(given)) throw new CoreError('bad_argument', `no file can be called ${JSON.stringify(given)}`);
   const path = posix.join(root, isBelow(given, root) ? given.slice(root.length) : given).replace(/(?<=.)\/+$/, '');
+  if (path === root) return root;
   if (!isBelow(path, root)) throw outside(given);
-  const checked = last === 'link' && path !== root ? posix.dirname(path) : path;
+  const checked = last === 'link' ? posix.dirname(path) : path;
   const [real, realRoot] = [await realPathOf(checked), await realPathOf(root)];
   if (real === null) await statFile(context, { path: checked, user: null, followSymlinks: true });
   if (real === null || realRoot === null || !isBelow(real, realRoot)) throw outside(given);
