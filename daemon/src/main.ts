@@ -29,7 +29,7 @@ import { releaseWhenQuiet } from './platform/memory/quiet-memory.ts';
 import { describePlaces, openRuntimeDirectory } from './platform/stores/runtime-directory.ts';
 import { requestStop } from './platform/process/stop-request.ts';
 import { requestUpgrade } from './platform/process/upgrade-request.ts';
-import { version } from './version.ts';
+import { version, versionLine } from './version.ts';
 
 /** Release start-up pages only after the first answer; released earlier, they are faulted in again. */
 const startPagesMs = 300;
@@ -44,7 +44,7 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
   start,
   doctor,
   'computer-use': serveDesktop,
-  version: () => print(version),
+  version: () => print(versionLine()),
   'print-openapi': async ([surface = 'v2']) => {
     if (!isSurface(surface)) throw new Error(`no surface is named ${surface}; there are ${surfaceNames.join(' and ')}`);
     return print(JSON.stringify(await describeSurface(surface), null, 2));
@@ -52,7 +52,7 @@ const verbs: Readonly<Record<string, (args: readonly string[]) => Promise<number
   help,
   '--help': () => help([]),
   '-h': () => help([]),
-  '--version': () => print(version),
+  '--version': () => print(versionLine()),
 };
 
 async function start(args: readonly string[]): Promise<number> {

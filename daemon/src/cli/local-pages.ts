@@ -29,7 +29,11 @@ Any program on this machine can use the worker without a key; web pages cannot.`
 with them. boxkeep start --help lists the flags.`,
     exits: '0 if the daemon would start, 1 if a finding prevents the start',
   },
-  version: { usage: 'version', summary: 'print the version', details: 'Prints one line: the version of this file.' },
+  version: {
+    usage: 'version',
+    summary: 'print the version',
+    details: 'Prints one line: the version of this file, its commit, and the start of the digest of what it contains.',
+  },
   'print-openapi': {
     usage: 'print-openapi [v1|v2]',
     summary: 'print the description of a surface (v2)',
