@@ -1,5 +1,4 @@
 /** Receives a file of any size as a stream. The client may name the destination before or after the content. */
-import { createHash } from '../../../kit/crypto.ts';
 import { errnoOf } from '../../../kit/errno.ts';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import { readPath } from '../../../kit/text/path-text.ts';
@@ -13,7 +12,7 @@ import { makeOwned, openNearest, openTarget, Target, type TargetOptions } from '
 
 const operation = 'upload';
 
-export type UploadedFile = Pick<WrittenFile, 'path' | 'size' | 'sha256'>;
+export type UploadedFile = Pick<WrittenFile, 'path' | 'size'>;
 
 interface Received extends Omit<UploadedFile, 'path'> {
   readonly arrival: Arrival;
@@ -31,11 +30,15 @@ export class Upload implements AsyncDisposable {
   #target: Target | null = null;
   #received: Received | null = null;
 
-  /** `user` owns everything that is created. Throws `bad_argument`. */
+  /**
+   * `user` owns everything that is created. `onPiece` gets each piece while another thread writes it, such as for a
+   * digest. Throws `bad_argument`.
+   */
   constructor(
     private readonly context: FilesContext,
     private readonly user: string | null,
     private readonly unnamedPlace: UnnamedPlace,
+    private readonly onPiece: (piece: Uint8Array) => void = () => undefined,
   ) {
     this.#owner = ownerFor(context.accounts, user);
   }
@@ -53,15 +56,14 @@ export class Upload implements AsyncDisposable {
   async receive(fileName: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     await this.#inPlace(async () => {
       const arrival = this.#resources.use(await this.#openArrival(fileName));
-      const hash = createHash('sha256');
       let size = 0;
       for await (const piece of pieces) {
         const written = writeAll(arrival.file, piece);
-        hash.update(piece); // While another thread writes.
+        this.onPiece(piece);
         size += piece.length;
         await written;
       }
-      this.#received = { arrival, fileName, size, sha256: hash.digest('hex') };
+      this.#received = { arrival, fileName, size };
     });
   }
 
@@ -76,7 +78,7 @@ export class Upload implements AsyncDisposable {
       await this.context.fileLocks.run(await target.key(), async () =>
         received.arrival.land(await target.again(), options),
       );
-      return { path: target.path, size: received.size, sha256: received.sha256 };
+      return { path: target.path, size: received.size };
     });
   }
 

@@ -7,6 +7,7 @@ import { invalidPart, takeFileForm, type FileTaker } from '../../../http/body/fi
 import { fileReply } from '../../../http/file/file-reply.ts';
 import { isForm } from '../../../http/body/multipart.ts';
 import { validate } from '../../../http/route/validate.ts';
+import { createHash } from '../../../kit/crypto.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
 import { route } from '../app.ts';
@@ -43,14 +44,15 @@ export const upload = route({
     .meta({ id: 'UploadedFile' }),
   errors: [...fileErrors, 'file_exists', 'no_space_left', 'malformed_request'],
   async handle({ files }, { query, content, context }) {
-    await using taken = new Upload(files, query.user ?? null, 'temporary');
+    const hash = createHash('sha256');
+    await using taken = new Upload(files, query.user ?? null, 'temporary', (piece) => hash.update(piece));
     if (query.path !== undefined) taken.setPath(query.path);
     const contentType = context.headers.get('content-type');
     if (isForm(contentType)) await takeFileForm(content, contentType ?? '', takerOf(taken, query.path));
     else await takeBody(taken, content);
-    const { path, size, sha256 } = await taken.land({ mode: readMode(query.mode) });
+    const { path, size } = await taken.land({ mode: readMode(query.mode) });
     const shown = showPath(path);
-    return { path: shown, file_path: shown, file_size: size, success: true, sha256 };
+    return { path: shown, file_path: shown, file_size: size, success: true, sha256: hash.digest('hex') };
   },
 });
 
