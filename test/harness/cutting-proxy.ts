@@ -1,4 +1,4 @@
-/** A proxy in front of a server. A test can cut its connections while both ends keep running. */
+/** Proxies in front of a server: one whose connections a test can cut, and one below a path as a gateway serves it. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export interface CuttingProxy extends AsyncDisposable {
@@ -7,7 +7,8 @@ export interface CuttingProxy extends AsyncDisposable {
   cut(): void;
 }
 
-export async function proxyTo(port: number): Promise<CuttingProxy> {
+/** `prefix`, as in `/team/box`, is taken off the path of a request, and each connection then has one request. */
+export async function proxyTo(port: number, prefix = ''): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     const other = connect(port, '127.0.0.1');
@@ -16,7 +17,8 @@ export async function proxyTo(port: number): Promise<CuttingProxy> {
       [other, socket],
     ] as const) {
       sockets.add(one);
-      one.pipe(another);
+      if (one === other || prefix === '') one.pipe(another);
+      else one.once('data', (head) => (another.write(withoutPrefix(String(head), prefix)), one.pipe(another)));
       one.on('error', () => another.destroy()); // One end has gone, so the other end is closed too.
       one.on('close', () => {
         sockets.delete(one);
@@ -40,4 +42,9 @@ export async function proxyTo(port: number): Promise<CuttingProxy> {
       await closed.promise;
     },
   };
+}
+
+/** The head of a request of a browser is small enough to arrive in one piece. */
+function withoutPrefix(head: string, prefix: string): string {
+  return head.replace(`${prefix}/`, '/').replace(/^connection: keep-alive/im, 'Connection: close');
 }
