@@ -222,6 +222,7 @@ test('TERM-10 the size of a terminal is that of the client that typed last, and 
   const small = await TerminalClient.attach(sandbox, id, 'cols=60&rows=20');
   expect(small.ready).toMatchObject({ cols: 120, rows: 40 });
   small.send({ type: 'resize', cols: 61, rows: 21 });
+  expect(await small.receives('resize')).toEqual({ type: 'resize', cols: 120, rows: 40 }); // Not the size asked for.
   small.type('\u001b[?62;4c'); // The reply of a terminal to a program.
   small.send({ type: 'ping', timestamp: 1 });
   await small.receives('pong');

@@ -151,9 +151,12 @@ export class ViewerSession implements Viewer {
   resize(change: Parameters<Terminal['resize']>[0]): void {
     const { terminal } = this.deps;
     const { cols, rows } = terminal.size;
-    if (this.#viewer) this.#viewer.resize({ cols: change.cols ?? cols, rows: change.rows ?? rows });
+    const wanted = { cols: change.cols ?? cols, rows: change.rows ?? rows };
+    if (this.#viewer) this.#viewer.resize(wanted);
     else terminal.resize(change);
     this.#size = sizeOf(terminal);
+    // A client that resizes its own screen first has to go back to the size of another client.
+    if (this.#size !== `${wanted.cols}x${wanted.rows}`) this.display.resized?.();
   }
 
   /** The client has received the output up to this offset, and limits how many bytes are in flight. */
