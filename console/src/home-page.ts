@@ -2,6 +2,7 @@
 import type { Sandbox, TerminalSession } from '../../clients/typescript/src/index.ts';
 import { ActivityList } from './activity-list.ts';
 import { element } from './elements.ts';
+import { scrollable } from './forms/answer-view.ts';
 import { isAgreed } from './frame/question.ts';
 import { whileSeen } from './frame/while-seen.ts';
 
@@ -51,7 +52,7 @@ export class HomePage {
         this.#problem,
         element('p', {}, element('button', { onClick: () => void this.#try(() => this.#create()) }, 'New terminal')),
         element('h2', {}, 'From a program'),
-        element('pre', {}, example),
+        scrollable(example),
         element(
           'p',
           {},

@@ -1,6 +1,7 @@
 /** What the console shows of the work of others: the feed of activity, and a command with its live output. */
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
+import { expectAccessible } from '../harness/accessibility.ts';
 import { consoleTests } from '../harness/console-page.ts';
 import { expect } from '../harness/sandbox.ts';
 import type { Page } from 'playwright-core';
@@ -25,12 +26,13 @@ consoleTest(
     await page.getByRole('listitem').filter({ hasText: hostile }).filter({ hasText: 'exit 0' }).waitFor();
     await page.getByRole('listitem').filter({ hasText: 'files.write' }).filter({ hasText: 'note.txt' }).waitFor();
     expect(await page.getByRole('listitem').count()).toBe(2);
+    await expectAccessible(page);
 
     await page.getByRole('link', { name: 'All activity' }).click();
     await page.getByPlaceholder('Filter').fill('NOTE');
     await page.getByRole('listitem').filter({ hasText: hostile }).waitFor({ state: 'hidden' });
     await page.getByRole('listitem').filter({ hasText: 'note.txt' }).waitFor();
-    await expectNarrow(page);
+    await expectAccessible(page);
   },
 );
 

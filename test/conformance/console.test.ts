@@ -1,4 +1,5 @@
 /** The console page at `/` in Chromium: terminals for a person, with a key, across disconnects, and in frames. */
+import { expectAccessible } from '../harness/accessibility.ts';
 import { ConsolePage, consoleTests } from '../harness/console-page.ts';
 import { expect, type Sandbox } from '../harness/sandbox.ts';
 
@@ -24,6 +25,7 @@ consoleTest(
     await page.getByRole('link', { name: 'All terminals' }).click();
     await page.getByRole('row').getByRole('link', { name: id }).waitFor();
     expect(await page.getByRole('row').allInnerTexts()).toHaveLength(2);
+    await expectAccessible(page);
     for (const answer of ['Cancel', 'Close terminal']) {
       await page.getByRole('button', { name: `Close ${id}` }).click();
       await page.getByText(`Close ${id}? Its shell ends.`).waitFor();
