@@ -1,27 +1,13 @@
 /** Lets xterm.js style its elements in a page whose policy allows no styles in the markup. */
 
 /**
- * The document for the option `documentOverride`. A style element becomes a constructed style sheet, and a style
- * attribute is set through the object model; the policy allows both.
+ * From now on, the text of a style element becomes a constructed style sheet, and a style attribute of a span is set
+ * through the object model; the policy allows both. The option `documentOverride` does not reach the rows and the
+ * scroll bar. Returns what ends it.
  */
-export function styledDocument(): Document {
-  return new Proxy(document, {
-    get(target, name) {
-      if (name === 'createElement') return createElement;
-      const member: unknown = Reflect.get(target, name, target);
-      return typeof member === 'function' ? member.bind(target) : member;
-    },
-  });
-}
-
-/** xterm.js makes the style of its scroll bar with the document of the window, whatever `documentOverride` says. */
-export function openStyled(open: () => void): void {
+export function styleThroughObjects(): () => void {
   document.createElement = createElement;
-  try {
-    open();
-  } finally {
-    Reflect.deleteProperty(document, 'createElement'); // That of the prototype is in its place again.
-  }
+  return () => Reflect.deleteProperty(document, 'createElement'); // That of the prototype is in its place again.
 }
 
 function createElement(name: string): HTMLElement {

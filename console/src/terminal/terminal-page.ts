@@ -1,52 +1,66 @@
-/** Shows one terminal that fills the window. */
+/** Shows one terminal that fills the window: `#/terminal/<id>`, and `#/terminal/<id>/watch` for reading only. */
 import { FitAddon } from '@xterm/addon-fit';
 import { Unicode11Addon } from '@xterm/addon-unicode11';
 import { Terminal } from '@xterm/xterm';
 import type { Sandbox, Terminal as AttachedTerminal, TerminalEvent } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
 import { provideView } from '../frame/loaded-view.ts';
-import { openStyled, styledDocument } from './styled-document.ts';
+import { addressOf } from '../frame/view.ts';
+import { KeyBar } from './key-bar.ts';
+import { SearchBar } from './search-bar.ts';
+import { styleThroughObjects } from './styled-document.ts';
+import { keepTextSize, keptTextSize } from './text-size.ts';
 
 interface Size {
   readonly cols: number;
   readonly rows: number;
 }
 
+const watching = '/watch';
+
 export class TerminalPage {
-  readonly #name = element('span', { class: 'name' });
+  readonly #id: string;
+  /** A person who only watches types nothing, and leaves the size to the others. */
+  readonly #isReadOnly: boolean;
+  readonly #name = element('h1', { class: 'name' });
   readonly #state = element('span', { class: 'state' }, 'connecting');
   readonly #screen = element('div', { class: 'screen' });
   readonly #terminal = new Terminal({
     allowProposedApi: true, // Needed for current Unicode character widths.
     cursorBlink: true,
-    documentOverride: styledDocument(),
     fontFamily: 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace',
-    fontSize: 14,
+    fontSize: keptTextSize(),
     // At 1 the rows cut off the underscore of DejaVu Sans Mono. From 1.2 on, box drawings have gaps.
     lineHeight: 1.1,
     scrollback: 10_000,
     theme: { background: '#14181f', foreground: '#d8dee8' },
   });
   readonly #fit = new FitAddon();
+  readonly #keys = new KeyBar(this.#terminal);
+  readonly #search = new SearchBar(this.#terminal);
   readonly #resized = new ResizeObserver(() => this.#resize());
   readonly #closing = new AbortController();
   #attached: AttachedTerminal | null = null;
+  #endStyle: (() => void) | null = null;
   #size: Size = this.#terminal;
 
   constructor(
     private readonly box: Sandbox,
     private readonly place: HTMLElement,
-    private readonly id: string,
-  ) {}
+    name: string,
+  ) {
+    this.#isReadOnly = name.endsWith(watching);
+    this.#id = this.#isReadOnly ? name.slice(0, -watching.length) : name;
+  }
 
   async show(): Promise<void> {
     // Asked before anything is drawn, because a refusal replaces the page.
-    await this.box.orThrow.terminals.get(this.id);
+    await this.box.orThrow.terminals.get(this.#id);
     if (this.#closing.signal.aborted) return;
     this.#nameIt(null);
-    const home = element('a', { href: '#' }, 'All terminals');
-    const bar = element('header', {}, home, this.#name, this.#state);
-    this.place.replaceChildren(element('main', { class: 'terminal-page' }, bar, this.#screen));
+    const keys = this.#isReadOnly ? [] : [this.#keys.place];
+    const parts = [this.#header(), this.#search.place, this.#screen, ...keys];
+    this.place.replaceChildren(element('main', { class: 'terminal-page' }, ...parts));
     this.#open();
     void this.#follow();
   }
@@ -56,6 +70,24 @@ export class TerminalPage {
     this.#resized.disconnect();
     this.#attached?.detach();
     this.#terminal.dispose();
+    this.#endStyle?.();
+  }
+
+  #header(): HTMLElement {
+    const button = (name: string, onClick: () => void) => element('button', { type: 'button', onClick }, name);
+    const [other, name] = this.#isReadOnly ? ['', 'Type here'] : [watching, 'Watch only'];
+    this.#state.setAttribute('role', 'status');
+    return element(
+      'header',
+      {},
+      element('a', { href: '#' }, 'All terminals'),
+      this.#name,
+      this.#state,
+      element('a', { href: addressOf('terminal', `${this.#id}${other}`) }, name),
+      button('Text −', () => this.#setTextSize(-1)),
+      button('Text +', () => this.#setTextSize(1)),
+      button('Search', () => this.#search.open()),
+    );
   }
 
   #open(): void {
@@ -63,22 +95,38 @@ export class TerminalPage {
     terminal.loadAddon(this.#fit);
     terminal.loadAddon(new Unicode11Addon());
     terminal.unicode.activeVersion = '11';
-    openStyled(() => terminal.open(this.#screen));
-    terminal.onData((typed) => void this.#attached?.write(typed));
+    this.#endStyle = styleThroughObjects();
+    terminal.open(this.#screen);
+    terminal.attachCustomKeyEventHandler((event) => !this.#isForSearch(event));
+    if (this.#isReadOnly) terminal.options.disableStdin = true;
+    else this.#takeInput();
+    terminal.focus();
+  }
+
+  #takeInput(): void {
+    this.#terminal.onData((typed) => void this.#attached?.write(this.#keys.applied(typed)));
     // Some mouse reports are bytes that are not valid text.
-    terminal.onBinary((typed) => {
+    this.#terminal.onBinary((typed) => {
       void this.#attached?.write(Uint8Array.from(typed, (character) => character.charCodeAt(0)));
     });
     this.#size = this.#fitting();
     this.#resized.observe(this.#screen);
-    terminal.focus();
+  }
+
+  /** Ctrl-F goes to the program; browsers and terminals leave Ctrl-Shift-F to the page. */
+  #isForSearch(event: KeyboardEvent): boolean {
+    if (event.code !== 'KeyF' || !event.ctrlKey || !event.shiftKey) return false;
+    event.preventDefault();
+    if (event.type === 'keydown') this.#search.open();
+    return true;
   }
 
   /** Shows the terminal until it ends. The page waits for a daemon that is away as long as a person does. */
   async #follow(): Promise<void> {
     const options = { retryMs: Number.POSITIVE_INFINITY, signal: this.#closing.signal };
     try {
-      const attached = await this.box.terminals.attach(this.id, this.#size, options);
+      const asked = this.#isReadOnly ? { readOnly: true } : this.#size;
+      const attached = await this.box.terminals.attach(this.#id, asked, options);
       if (!attached.ok) throw attached.error;
       this.#attached = attached.body;
       for await (const event of attached.body) await this.#show(event);
@@ -97,7 +145,7 @@ export class TerminalPage {
       case 'gap':
         return await this.#draw(`\r\n[${event.to - event.from} bytes of output are gone]\r\n`);
       case 'attached':
-        this.#showState('attached');
+        this.#showState(this.#isReadOnly ? 'watching' : 'attached');
         return this.#terminal.resize(event.cols, event.rows);
       case 'resize':
         return this.#terminal.resize(event.cols, event.rows);
@@ -123,6 +171,12 @@ export class TerminalPage {
     this.#state.replaceChildren(state);
   }
 
+  #setTextSize(byPixels: number): void {
+    const { options } = this.#terminal;
+    options.fontSize = keepTextSize((options.fontSize ?? 0) + byPixels);
+    if (!this.#isReadOnly) this.#resize();
+  }
+
   #resize(): void {
     const { cols, rows } = this.#fitting();
     if (cols === this.#size.cols && rows === this.#size.rows) return;
@@ -138,7 +192,7 @@ export class TerminalPage {
   }
 
   #nameIt(title: string | null): void {
-    const name = title ? `${this.id}: ${title}` : this.id;
+    const name = title ? `${this.#id}: ${title}` : this.#id;
     this.#name.replaceChildren(name);
     document.title = `${name} - boxkeep`;
   }
