@@ -1,6 +1,6 @@
 /** The files of the sandbox in the console: read, edited without losing the work of others, sent and fetched. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expectAccessible } from '../harness/accessibility.ts';
 import { consoleTests, type ConsolePage } from '../harness/console-page.ts';
 import { expect, type Sandbox } from '../harness/sandbox.ts';
@@ -143,5 +143,102 @@ consoleTest(
     await page.getByRole('button', { name: 'Download', exact: true }).click();
     await (await file).saveAs(join(sandbox.directory, 'fetched.bin'));
     expect(readFileSync(join(sandbox.directory, 'fetched.bin')).equals(content)).toBe(true);
+  },
+);
+
+consoleTest(
+  'CONSOLE-FILES files and directories are made, renamed and deleted, after a question that names what goes',
+  async ({ sandbox, console: { page } }) => {
+    const root = join(sandbox.directory, 'desk');
+    const at = (name: string) => join(root, name);
+    mkdirSync(root);
+    await page.goto(addressOf(sandbox, root));
+    const answer = async (button: string, name: string, verb = 'Enter') => {
+      await page.getByRole('button', { name: button, exact: true }).click();
+      await page.getByRole('dialog').getByRole('textbox').fill(name);
+      if (verb === 'Enter') await page.keyboard.press('Enter');
+      else await page.getByRole('dialog').getByRole('button', { name: verb }).click();
+    };
+    const shows = async (path: string) => {
+      await page.waitForURL((url) => url.hash === new URL(addressOf(sandbox, path)).hash);
+      await until(`the page shows ${path}`, async () => (await page.locator('h1').textContent()) === path);
+    };
+
+    await answer('New directory', 'box');
+    await shows(at('box'));
+    await answer('New file', '../escape');
+    await page.getByRole('alert').filter({ hasText: '“../escape” cannot be a name.' }).waitFor();
+    await answer('New file', hostileName, 'Create');
+    await shows(at(`box/${hostileName}`));
+    expect(readFileSync(at(`box/${hostileName}`), 'utf8')).toBe('');
+    await page.locator('.cm-content').waitFor();
+    await expectAccessible(page);
+    await page.locator('.cm-content').click();
+    await page.keyboard.type('kept');
+    await page.getByRole('status').filter({ hasText: 'not saved' }).waitFor();
+
+    // What is not saved goes with the file, and a file that is there stays.
+    writeFileSync(at('box/taken'), 'theirs');
+    await answer('Rename', 'taken');
+    await page.getByRole('alert').filter({ hasText: 'taken' }).waitFor();
+    expect(readFileSync(at('box/taken'), 'utf8')).toBe('theirs');
+    await answer('Rename', 'renamed.txt', 'Rename');
+    await shows(at('box/renamed.txt'));
+    await page.getByText('your text of before').waitFor();
+    await page.reload();
+    await page.locator('.cm-content', { hasText: 'kept' }).waitFor();
+    const tree = page.getByRole('navigation', { name: 'Files' });
+    expect(await tree.getByText(hostileName).count()).toBe(0);
+
+    for (const [path, question] of [
+      [at('box/renamed.txt'), `Delete ${at('box/renamed.txt')} (0 B)?`],
+      [at('box'), `Delete the directory ${at('box')} with everything in it: taken?`],
+    ] as const) {
+      await page.goto(addressOf(sandbox, path));
+      for (const verb of ['Cancel', 'Delete']) {
+        await page.locator('header').getByRole('button', { name: 'Delete', exact: true }).click();
+        const dialog = page.getByRole('dialog').filter({ hasText: question });
+        await expectAccessible(page);
+        expect(existsSync(path)).toBe(true);
+        await dialog.getByRole('button', { name: verb }).click();
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+      await until('the path is deleted', () => !existsSync(path));
+      await shows(dirname(path));
+    }
+    expect(await page.locator('img').count()).toBe(0);
+    await page.goto(addressOf(sandbox, '/'));
+    await shows('/');
+    expect(await page.locator('header').getByRole('button', { name: 'Delete' }).count()).toBe(0);
+  },
+);
+
+consoleTest(
+  'CONSOLE-FILES an upload says how much of its bytes is sent, and why it has failed',
+  async ({ sandbox, console: { page } }) => {
+    const directory = join(sandbox.directory, 'inbox');
+    mkdirSync(directory);
+    await page.goto(addressOf(sandbox, directory));
+    const network = await page.context().newCDPSession(page);
+    const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 1024 * 1024 };
+    await network.send('Network.enable');
+    await network.send('Network.emulateNetworkConditions', slow);
+    const content = Buffer.alloc(4 * 1024 * 1024, 'bytes');
+    await page.getByLabel('Upload files').setInputFiles({ name: 'large.bin', mimeType: 'x/y', buffer: content });
+    const transfer = page.getByRole('listitem').filter({ hasText: 'Upload of large.bin' });
+    await transfer.getByText(/^[123]\.\d MiB of 4\.0 MiB$/).waitFor();
+    expect(existsSync(join(directory, 'large.bin'))).toBe(false);
+    await transfer.getByText('done').waitFor();
+    expect(readFileSync(join(directory, 'large.bin')).equals(content)).toBe(true);
+
+    await page.getByRole('row').getByRole('link', { name: 'large.bin' }).waitFor();
+    rmSync(directory, { recursive: true });
+    writeFileSync(directory, 'a file now');
+    await page.getByLabel('Upload files').setInputFiles({ name: 'small.bin', mimeType: 'x/y', buffer: content });
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Upload of small.bin' })
+      .locator('.wrong', { hasText: directory })
+      .waitFor();
   },
 );

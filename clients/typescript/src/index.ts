@@ -14,6 +14,7 @@ export type { Fields, OperationsOf, Picture } from './operations.ts';
 export type {
   Answer,
   CallOptions,
+  Fetch,
   Input,
   JsonOperation,
   RawOptions,

@@ -51,6 +51,8 @@ export interface RawOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses of failures whose answer the caller reads as it is. */
   readonly answerStatuses?: readonly number[];
+  /** In place of that of the sandbox. */
+  readonly fetch?: Fetch;
 }
 
 type Parts = { readonly path?: object; readonly query?: object; readonly body?: unknown };
@@ -137,7 +139,7 @@ export class Transport {
     name: Name,
     input: Input<Name>,
     content: Sent,
-    options: CallOptions,
+    options: RawOptions,
   ): Promise<Result<Answer<Name>>> {
     const read = (response: Response) => this.#json(name, response, options.signal);
     return (await this.#repeat(name, input as Parts, content, { isRepeatable: true, ...options }, read)) as Result<
@@ -223,12 +225,12 @@ export class Transport {
   async #attempt(
     { method, place }: { readonly method: string; readonly place: string },
     sent: Sent | null,
-    { signal, headers, answerStatuses = [304] }: RawOptions,
+    { signal, headers, answerStatuses = [304], fetch = this.#fetch }: RawOptions,
   ): Promise<Response | Attempt> {
     try {
       const body = sent && (await sent.body());
       // Redirects are not followed, because the key is only for this daemon.
-      const response = await this.#fetch(`${this.address}${place}`, {
+      const response = await fetch(`${this.address}${place}`, {
         ...{ method, redirect: 'manual' },
         headers: {
           ...headers,

@@ -33,7 +33,10 @@ export class FileTree {
   /** Reads an open directory again. */
   async refresh(directory: string, path: string): Promise<void> {
     const list = this.#open.get(directory);
-    if (list) list.replaceChildren(...(await this.#entries(directory)));
+    if (list) {
+      this.#forgetBelow(directory);
+      list.replaceChildren(...(await this.#entries(directory)));
+    }
     this.#mark(path);
   }
 
@@ -62,9 +65,14 @@ export class FileTree {
     const list = this.#open.get(path);
     if (!list) return await this.#expand(path);
     list.remove();
-    // Directories below the closed one are read again when they are shown again.
-    for (const below of this.#open.keys()) if (isWithin(path, below)) this.#open.delete(below);
+    this.#forgetBelow(path);
+    this.#open.delete(path);
     this.#rowAt(path)?.querySelector('button')?.setAttribute('aria-expanded', 'false');
+  }
+
+  /** Directories below are read again when they are shown again. */
+  #forgetBelow(path: string): void {
+    for (const below of this.#open.keys()) if (below !== path && isWithin(path, below)) this.#open.delete(below);
   }
 
   async #expand(path: string): Promise<void> {

@@ -2,7 +2,9 @@
 import type { FileEntry, FileStat, Sandbox } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
 import { picture } from '../forms/answer-view.ts';
+import { reasonOf } from '../frame/hint.ts';
 import { addressOf, type Page } from '../frame/view.ts';
+import { FileActions } from './file-actions.ts';
 import { directoriesFirst, FileTree, isWithin } from './file-tree.ts';
 import { TextView } from './text-view.ts';
 import { joined, nameOf, sizeOf, Transfers } from './transfers.ts';
@@ -17,6 +19,7 @@ const columns = [{}, {}, { class: 'wide' }];
 export class FilesPage implements Page {
   readonly #tree: FileTree;
   readonly #transfers: Transfers;
+  readonly #actions: FileActions;
   readonly #content = element('main', { class: 'file' });
   #text: TextView | null = null;
   /** Counts what has been opened: a person may choose another file while one is read. */
@@ -29,6 +32,7 @@ export class FilesPage implements Page {
   ) {
     this.#tree = new FileTree(box);
     this.#transfers = new Transfers(box);
+    this.#actions = new FileActions(box, (directory, path) => this.#changed(directory, path));
   }
 
   async show(): Promise<void> {
@@ -59,7 +63,8 @@ export class FilesPage implements Page {
     this.#text?.close();
     this.#text = null;
     const body = element('div', { class: 'content' });
-    const parts = [this.#header(stat), this.#transfers.place, body];
+    this.#actions.problem.hidden = true;
+    const parts = [this.#header(stat), this.#actions.problem, this.#transfers.place, body];
     this.#content.replaceChildren(...parts);
     if (stat.is_directory) return await this.#list(stat.path, body);
     if (stat.mime?.startsWith('image/') === true && stat.size <= maxPictureBytes) {
@@ -77,12 +82,12 @@ export class FilesPage implements Page {
       if (turn === this.#turn) this.#text = view;
       else view.close();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      body.append(element('p', { class: 'note' }, `No editor for this file: ${reason}`));
+      body.append(element('p', { class: 'note' }, `No editor for this file: ${reasonOf(error)}`));
     }
   }
 
-  #header({ path, is_directory: isDirectory, size, modified_time: modified }: FileStat): HTMLElement {
+  #header(stat: FileStat): HTMLElement {
+    const { path, is_directory: isDirectory, size, modified_time: modified } = stat;
     const facts = [...(isDirectory ? [] : [sizeOf(size)]), new Date(modified).toLocaleString()].join(', ');
     const download = () =>
       void (isDirectory ? this.#transfers.downloadDirectory(path) : this.#transfers.download(path));
@@ -92,6 +97,7 @@ export class FilesPage implements Page {
       element('h1', {}, ...steps(path)),
       element('span', { class: 'note' }, facts),
       element('button', { type: 'button', onClick: download }, isDirectory ? 'Download as tar' : 'Download'),
+      ...this.#actions.buttons(stat),
     );
   }
 
@@ -113,9 +119,14 @@ export class FilesPage implements Page {
 
   async #upload(files: readonly File[], directory: string): Promise<void> {
     await this.#transfers.upload(files, directory);
-    if (directory !== this.path) return;
-    await this.#tree.refresh(directory, this.path);
-    await this.show();
+    if (directory === this.path) await this.#changed(directory, directory);
+  }
+
+  /** Shows a path, which may be the one that is shown, after the content of a directory has changed. */
+  async #changed(directory: string, path: string): Promise<void> {
+    await this.#tree.refresh(directory, path);
+    if (path === this.path) await this.show();
+    else location.hash = addressOf('files', path);
   }
 }
 

@@ -1,7 +1,9 @@
 /** Uploads and downloads of the files view, each with its progress in a list. */
 import type { Sandbox } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
+import { reasonOf } from '../frame/hint.ts';
 import { isAgreed } from '../frame/question.ts';
+import { fetchWithProgress } from './sent-request.ts';
 
 export class Transfers {
   readonly place = element('ul', { class: 'transfers', label: 'Transfers' });
@@ -16,8 +18,8 @@ export class Transfers {
       const isThere = (await this.box.files.stat(path)).ok;
       if (isThere && !(await isAgreed(`Replace ${path}?`, 'Replace'))) continue;
       await this.#follow(`Upload of ${file.name}`, file.size, async (onProgress) => {
-        // A browser tells how far the file is read, and nothing of how far it is sent.
-        await this.box.orThrow.files.upload(file, path, {}, { signal: this.#closing.signal, onProgress });
+        const options = { signal: this.#closing.signal, fetch: fetchWithProgress(onProgress) };
+        await this.box.orThrow.files.upload(file, path, {}, options);
       });
     }
   }
@@ -64,7 +66,7 @@ export class Transfers {
     try {
       await transfer((bytes) => {
         if (size !== null) bar.value = bytes;
-        state.textContent = sizeOf(bytes);
+        state.textContent = size === null ? sizeOf(bytes) : `${sizeOf(bytes)} of ${sizeOf(size)}`;
       });
       bar.max = bar.value = 1;
       state.textContent = 'done';
@@ -72,7 +74,7 @@ export class Transfers {
       if (this.#closing.signal.aborted) return;
       bar.remove();
       state.className = 'wrong';
-      state.textContent = error instanceof Error ? error.message : String(error);
+      state.textContent = reasonOf(error);
     }
   }
 }

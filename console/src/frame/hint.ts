@@ -1,4 +1,5 @@
-/** Shortens a hint of the daemon to what helps a person. */
+/** Shortens a failure and its hint to what helps a person. */
+import { BoxError } from '../../../clients/typescript/src/index.ts';
 
 const routeNamed = /\/v\d\/|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \//;
 
@@ -6,4 +7,11 @@ const routeNamed = /\/v\d\/|\b(?:GET|HEAD|POST|PUT|PATCH|DELETE) \//;
 export function hintForPerson(hint: string): string | null {
   const sentences = hint.split(/(?<=\.) /).filter((sentence) => !routeNamed.test(sentence));
   return sentences.length === 0 ? null : sentences.join(' ');
+}
+
+/** The message of a failure, and what a person can do. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const hint = error instanceof BoxError && error.hint !== null ? hintForPerson(error.hint) : null;
+  return hint === null ? error.message : `${error.message}. ${hint}`;
 }
