@@ -1,11 +1,12 @@
 /** The console page: opens the view that the address names, such as `/#/terminal/<id>`, below the navigation. */
-import { BoxError, Sandbox } from '../../clients/typescript/src/index.ts';
+import { BoxError, Sandbox, type Fetch } from '../../clients/typescript/src/index.ts';
 import { ActivityPage } from './activity-page.ts';
 import { CodePage } from './code/code-page.ts';
 import { CommandPage } from './commands/command-page.ts';
 import { CommandsPage } from './commands/commands-page.ts';
 import { element } from './elements.ts';
 import { FilesPage } from './files/files-page.ts';
+import { WatchPage } from './files/watch-page.ts';
 import { ApiPage } from './forms/api-page.ts';
 import { McpPage } from './forms/mcp-page.ts';
 import { bar, markCurrent } from './frame/bar.ts';
@@ -29,6 +30,7 @@ const views: Readonly<Record<string, View>> = {
   activity: { title: 'Activity', open: (box, place) => new ActivityPage(box, place) },
   commands: { title: 'Commands', open: (box, place) => new CommandsPage(box, place) },
   files: { title: 'Files', open: (box, place, path) => new FilesPage(box, place, path) },
+  watch: { title: 'Changes', open: (box, place, path) => new WatchPage(box, place, path) },
   code: { title: 'Code', capability: 'code_interpreter', open: (box, place, id) => new CodePage(box, place, id) },
   browser: { title: 'Browser', capability: 'browser', open: (box, place) => new BrowserPage(box, place) },
   desktop: { title: 'Desktop', capability: 'computer', open: (box, place) => new DesktopPage(box, place) },
@@ -48,7 +50,9 @@ const address = /^(?:#?\/?|#\/([a-z]+)(?:\/(.*))?)$/;
 const key = new Key();
 key.takeFromAddress();
 // The daemon may be behind a path prefix of a gateway. A person sees that it is away, and does not wait for it.
-const sandbox = () => new Sandbox(new URL('.', location.href).href, { key: key.value, retryMs: 0 });
+const sandbox = () => new Sandbox(new URL('.', location.href).href, { key: key.value, retryMs: 0, fetch: outliving });
+/** What a page ends when the page goes away, such as a watcher, is ended also after that. */
+const outliving: Fetch = (url, init) => fetch(url, { ...init, keepalive: init.method === 'DELETE' });
 const palette = new Palette(views, sandbox);
 const nav = bar(views, () => palette.open());
 const note = element('div');

@@ -96,6 +96,7 @@ export class FilesPage implements Page {
       {},
       element('h1', {}, ...steps(path)),
       element('span', { class: 'note' }, facts),
+      element('a', { href: addressOf('watch', path) }, 'Changes'),
       element('button', { type: 'button', onClick: download }, isDirectory ? 'Download as tar' : 'Download'),
       ...this.#actions.buttons(stat),
     );
