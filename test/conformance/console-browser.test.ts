@@ -31,6 +31,12 @@ document.addEventListener('keydown', ({ key, code, ctrlKey }) => log.push(['key'
 square.addEventListener('contextmenu', (event) => event.preventDefault());
 </script>`;
 
+const formText = `<!doctype html><title>Form</title><h1>Order</h1>
+<form aria-label="Coffee"><fieldset><legend>Cup</legend><input aria-label="Name">
+<div role="listbox" aria-label="Size" tabindex="0">
+<div role="option" tabindex="0" onclick="size = 'large'"><b>lar</b>ge</div></div></fieldset></form>
+<script>var size = 'none';</script>`;
+
 let chromium: Chromium;
 let site: Site;
 
@@ -38,6 +44,7 @@ beforeAll(async () => {
   chromium = await Chromium.start();
   site = startSite({
     '/page': () => new Response(pageText, { headers: { 'content-type': 'text/html' } }),
+    '/form': () => new Response(formText, { headers: { 'content-type': 'text/html' } }),
     '/api': () => new Response('none', { status: 404 }),
   });
 });
@@ -125,13 +132,43 @@ consoleTest(
     );
     await page.getByLabel('Address').fill(site.url('/plain').replace('http://', ''));
     await page.getByRole('button', { name: 'Go', exact: true }).click();
-    await page.getByRole('button', { name: 'Plain', exact: true }).waitFor();
+    await page.locator('.tabs').getByRole('button', { name: 'Plain', exact: true }).waitFor();
     await page.getByRole('button', { name: hostile, exact: true }).click();
     await view.untilColour({ x: 100, y: 100 }, green);
     await page.getByRole('button', { name: 'Close Plain' }).click();
-    await page.getByRole('button', { name: 'Plain', exact: true }).waitFor({ state: 'detached' });
+    await page.locator('.tabs').getByRole('button', { name: 'Plain', exact: true }).waitFor({ state: 'detached' });
     expect(await page.evaluate('window.hacked')).toBeUndefined();
 
+    await page.setViewportSize({ width: 390, height: 700 });
+    await expectAccessible(page);
+  },
+  options,
+);
+
+consoleTest(
+  'CONSOLE-BROWSER the elements are a tree, a click acts on one, and a field then takes what is typed',
+  async ({ sandbox, console: { page } }) => {
+    await sandbox.ok('POST /v2/browser/navigate', { url: site.url('/form') });
+    await page.goto(`${sandbox.url}/#/browser`);
+    await page.getByRole('button', { name: 'Form', exact: true }).waitFor();
+    await page.getByText('Elements').focus();
+    await page.keyboard.press('Enter');
+    const row = (name: string) =>
+      page.locator('li', { has: page.locator(`:scope > button`, { hasText: new RegExp(`^${name}$`) }) });
+    const within = row('Coffee').locator(row('Cup'));
+    await within.locator(row('Name')).waitFor();
+    await within.locator(row('Size')).locator(row('large')).getByRole('button', { name: 'large' }).click();
+    await until('the option is chosen', async () => (await valueIn(sandbox, 'size')) === 'large');
+    await page.getByRole('button', { name: 'Name', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await until('the picture has the focus', () =>
+      page.evaluate<boolean>(`document.activeElement.classList.contains('live-keys')`),
+    );
+    await page.keyboard.type('Ada');
+    await until('the name is typed', async () =>
+      ((await valueIn(sandbox, `document.querySelector('input').value`)) as string).startsWith('Ada'),
+    );
+    await row('Name').filter({ hasText: 'textbox, Ada' }).waitFor();
     await page.setViewportSize({ width: 390, height: 700 });
     await expectAccessible(page);
   },

@@ -1,6 +1,7 @@
 /** The page at `#/browser`: the active tab as it changes, with clicks and typing, its elements and its requests. */
 import type { BrowserTab, LiveEvent, Sandbox } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
+import { elementRows, type SnapshotNode } from './element-tree.ts';
 import { InputQueue } from './input-queue.ts';
 import { LivePicture, type LiveActions, type Spot } from './live-picture.ts';
 import { adoptLiveStyle } from './live-style.ts';
@@ -13,6 +14,7 @@ interface Command {
 
 /** The page asks again for what a picture does not say, at most so often, and only while pictures come. */
 const refreshMs = 1500;
+const typedRoles: ReadonlySet<string> = new Set(['searchbox', 'spinbutton', 'textbox']);
 const mouseButtons = ['left', 'middle', 'right', 'back', 'forward'];
 
 export class BrowserPage {
@@ -184,13 +186,14 @@ export class BrowserPage {
   }
 
   async #readElements(): Promise<readonly HTMLElement[]> {
-    const { data } = await this.box.orThrow.browser.snapshot({ interactive_only: true });
-    return [...elementsOf(data as SnapshotNode)].map(({ role, name, ref }) => {
-      const click = () => void this.#change(() => this.box.orThrow.browser.click({ ref: ref ?? '' }));
-      const row = element('li', {}, element('button', { onClick: click }, name || '(no name)'), note(role));
-      row.dataset['ref'] = ref; // A row of an element that has been replaced is another row.
-      return row;
-    });
+    const { data } = await this.box.orThrow.browser.snapshot({});
+    return elementRows(data as SnapshotNode, (node) => void this.#click(node));
+  }
+
+  /** A field that has been clicked takes what the person types next. */
+  async #click({ ref, role }: { readonly ref: string; readonly role: string }): Promise<void> {
+    await this.#change(() => this.box.orThrow.browser.click({ ref }));
+    if (typedRoles.has(role)) this.#live.focus();
   }
 
   async #readRequests(): Promise<readonly HTMLElement[]> {
@@ -227,21 +230,6 @@ export class BrowserPage {
 
 function note(text: string): HTMLElement {
   return element('span', { class: 'note' }, text);
-}
-
-interface SnapshotNode {
-  readonly role: string;
-  readonly name?: string;
-  readonly ref?: string;
-  readonly children?: readonly SnapshotNode[];
-}
-
-/** The elements that can be clicked by their refs, in the order of the page. */
-function* elementsOf(node: SnapshotNode): Generator<SnapshotNode> {
-  for (const child of node.children ?? []) {
-    if (child.ref !== undefined && (child.children ?? []).length === 0) yield child;
-    yield* elementsOf(child);
-  }
 }
 
 /** Movements and turns of the wheel that wait for their turn become one. */

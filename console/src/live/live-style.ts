@@ -15,6 +15,10 @@ const text = `
 .live-page summary { cursor: pointer; }
 .live-page .rows { margin: 0.4rem 0 0; padding: 0; max-height: 22rem; overflow: auto; list-style: none; }
 .live-page .rows li { display: flex; align-items: baseline; gap: 0.5rem; padding: 0.2em 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+.live-page .rows ul { flex: 1 0 100%; padding-left: 0.8rem; list-style: none; }
+.live-page .rows li:has(> ul) { flex-wrap: wrap; }
+.live-page .rows :is(li li, li:has(> ul)) { border-bottom: 0; }
+.live-page .rows li > button { white-space: normal; }
 .live-page .rows li > :first-child { flex: 1; text-align: left; }
 .live-page textarea { font: inherit; color: inherit; background: var(--code); border: 1px solid var(--line); border-radius: 4px; width: 100%; }
 .live-page video { width: 100%; }
