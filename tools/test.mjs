@@ -123,6 +123,7 @@ const ofOtherTiers = [
   'test/engines/go/',
   'test/engines/older/',
   'test/frameworks/',
+  'test/site/',
 ];
 
 /**
@@ -176,6 +177,12 @@ const tiers = [
     env: { BOXKEEP_TARGET: 'arm64' },
     before: [['tools/build.mjs', '--arch', 'arm64'], ['tools/release/emulation.mjs']],
     onlyByName: true, // Needs root, packages of Debian, and a kernel that starts programs of other machines.
+  },
+  {
+    name: 'site',
+    folder: 'test/site',
+    before: [['tools/test-programs.mjs'], ['tools/site.mjs']],
+    onlyByName: true, // Installs the packages of site/.
   },
   {
     name: 'desktop tasks',

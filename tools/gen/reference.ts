@@ -77,7 +77,8 @@ export function referenceOfSettings(settings: readonly Setting[]): string {
   const rows = settings.map(
     (row) => `| \`${row.flag}\` | \`${row.variable}\` | ${code(row.default)} | ${row.sentence} |`,
   );
-  return `${generated}\n# Settings\n\n${table(['flag', 'variable', 'default', 'meaning'], rows)}`;
+  const head = 'Each setting of the daemon, with its flag, its variable and its default.';
+  return `${generated}\n# Settings\n\n${head}\n\n${table(['flag', 'variable', 'default', 'meaning'], rows)}`;
 }
 
 export function referenceOfRoutes(document: object): string {
@@ -88,7 +89,7 @@ export function referenceOfRoutes(document: object): string {
     ),
   );
   const codes = paths['/v2/commands'] ? `${codesSection(components.schemas)}\n` : '';
-  return `${generated}\n# ${info.title}\n\n${codes}${sections.join('\n')}`;
+  return `${generated}\n# ${info.title}\n\nEach route, with its inputs and answers.\n\n${codes}${sections.join('\n')}`;
 }
 
 /** What each code of a failure means, for the sections that only name it. */

@@ -197,6 +197,17 @@ const cases = {
       'README.md: names core,',
     ],
   },
+  linksNameHeadings: {
+    planted: {
+      'README.md': '# A `b` c\n[a](#a-b-c) [b](#b) [c](docs/a.md#one-1) [d](docs/a.md#one-2)\n',
+      'docs/a.md': '## One\n```sh\n# Two\n```\n## One\n[a](../README.md#two) [b](b.md#gone)\n',
+    },
+    says: [
+      'README.md: links to README.md#b,',
+      'README.md: links to docs/a.md#one-2',
+      'docs/a.md: links to README.md#two',
+    ],
+  },
   requirementsAreTested: {
     planted: {
       'test/conformance/requirements.json': JSON.stringify([

@@ -1,4 +1,5 @@
 /** The rules of the repository as functions from files to problems, one line per problem. */
+import { anchorsOf, linksOf } from '../documents.mjs';
 import type { SourceFile } from './files.ts';
 
 export type Rule = (files: readonly SourceFile[]) => string[];
@@ -311,7 +312,7 @@ export const limitsAreCalledMax: Rule = (files) =>
   );
 
 export const dependenciesHaveReasons: Rule = (files) => {
-  const named = ['package.json', 'console/package.json', 'daemon/package.json'].flatMap((path) => {
+  const named = ['package.json', 'console/package.json', 'daemon/package.json', 'site/package.json'].flatMap((path) => {
     const manifest = parse(files, path) as Record<string, Record<string, string> | undefined>;
     return Object.entries({
       ...manifest['dependencies'],
@@ -379,11 +380,25 @@ export const documentsNamePathsThatExist: Rule = (files) => {
       const quoted = pathsIn(file.text).filter(
         (path) => starts.has(path.split('/')[0]) || /\.(ts|mjs|cjs|md|c|h)$/.test(path),
       );
-      const linked = linksIn(file);
+      const linked = linksOf(file.path, file.text).map(({ path }) => path);
       return [...quoted.filter((path) => !exists(path)), ...linked.filter((path) => !known.has(path))].map(
         (path) => `${file.path}: names ${path}, which does not exist`,
       );
     });
+};
+
+/** An anchor that no heading has leads to the top of the page, where the reader searches in vain. */
+export const linksNameHeadings: Rule = (files) => {
+  const anchors = new Map(
+    files.filter(({ path }) => path.endsWith('.md')).map(({ path, text }) => [path, anchorsOf(text)]),
+  );
+  return files
+    .filter((file) => isDocument(file) && isOurs(file))
+    .flatMap((file) =>
+      linksOf(file.path, file.text)
+        .filter(({ path, anchor }) => anchor !== '' && !(anchors.get(path)?.includes(anchor) ?? true))
+        .map(({ path, anchor }) => `${file.path}: links to ${path}#${anchor}, which is not a heading`),
+    );
 };
 
 function folders(path: string): string[] {
@@ -404,18 +419,6 @@ function pathsIn(text: string): string[] {
     )
     .map((word) => word.replace(/\/?[^/]*[<*{].*$/, '').replace(/\/$/, ''))
     .filter((word) => word !== '' && !/^\.{1,2}$/.test(word));
-}
-
-function linksIn({ path, text }: SourceFile): string[] {
-  return [...text.matchAll(/\]\((?!https?:|mailto:|#)([^)\s#]+)[^)]*\)/g)].map((match) => {
-    const parts = [...path.split('/').slice(0, -1), ...(match[1] ?? '').split('/')];
-    return parts
-      .reduce<string[]>(
-        (kept, part) => (part === '..' ? kept.slice(0, -1) : part === '.' || part === '' ? kept : [...kept, part]),
-        [],
-      )
-      .join('/');
-  });
 }
 
 export interface Requirement {

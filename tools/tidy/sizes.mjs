@@ -5,7 +5,7 @@ import typescript from 'typescript';
 import { repositoryRoot } from '../repository.mjs';
 
 const shown = 10;
-const skipped = /^(node_modules|\.git|dist|spec|native\/build|test\/contract|examples\/[^/]+\/build)$/;
+const skipped = /(^|\/)node_modules$|^(\.git|dist|spec|native\/build|test\/contract|examples\/[^/]+\/build)$/;
 
 function sources(folder = '') {
   return readdirSync(join(repositoryRoot, folder), { withFileTypes: true }).flatMap((entry) => {
