@@ -20,6 +20,7 @@ const packageOf = {
   fish: 'fish',
   htop: 'htop',
   less: 'less',
+  make: 'make',
   mousepad: 'mousepad',
   nginx: 'nginx-light',
   openbox: 'openbox',

@@ -21,13 +21,13 @@ const conformance = (...names) => names.map((name) => `test/conformance/${name}`
  * binary proves the same for the sources. With the binary tier, the sources run these alone.
  */
 const differsInTheBinary = [
-  ...conformance('adopted', 'cli.', 'doctor', 'failed-upgrade', 'identity', 'lifecycle', 'operations', 'readme'),
+  ...conformance('adopted', 'cli.', 'doctor', 'documents', 'failed-upgrade', 'identity', 'lifecycle', 'operations'),
   ...conformance('code-sessions', 'desktop-worker', 'terminal-sessions', 'terminal-upgrade', 'upgrade'),
   ...['test/promises/1-no-byte-lost', 'test/promises/4-kill', 'test/promises/8-zombies', 'test/promises/9-key'],
 ];
 
 /**
- * Bare roots have no interpreters, which `adopted`, `failed-upgrade` and `readme` also need, and the death of PID 1 ends its namespace. The wire format,
+ * Bare roots have no interpreters, which `adopted`, `documents` and `failed-upgrade` also need, and the death of PID 1 ends its namespace. The wire format,
  * v1, the cost of thousands of objects, the look of a screen, and what a gateway, a browser, a display and clients of MCP
  * outside of the root see are the same in every root.
  */
@@ -64,7 +64,7 @@ const sameInEveryRoot = [
     'encodings',
     'adopted',
     'failed-upgrade',
-    'readme',
+    'documents',
     'restore',
     'v2-clients',
     ...['error-codes', 'messages', 'misspelt-calls', 'origins', 'parser-fuzz', 'text-form', 'tracing'],
