@@ -8,7 +8,7 @@ import { repositoryRoot } from '../tools/repository.mjs';
 const groups = [
   { name: 'Guides', paths: ['README.md', 'docs/guide'] },
   { name: 'Clients', paths: ['clients'] },
-  { name: 'Reference', paths: ['docs/reference', 'docs/interface.md'] },
+  { name: 'Reference', paths: ['docs/reference', 'docs/interface.md', 'docs/glossary.md'] },
   { name: 'Protocols', paths: ['docs/protocols'] },
   { name: 'Design', paths: ['ARCHITECTURE.md', 'docs/walks.md', 'native', 'console'] },
   { name: 'Decisions', paths: ['docs/decisions'] },

@@ -6,6 +6,7 @@
  */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { programEnvironment } from './closed-ports.ts';
 import { clientCommand, expect, repositoryRoot, type Sandbox } from './sandbox.ts';
 
 export interface ShellBlock {
@@ -57,10 +58,12 @@ export async function runBlocks(document: string, blocks: readonly ShellBlock[],
   // Each answer of curl ends its line.
   const all = `curl() { command curl -S -w '\\n' "$@"; }\n${scripts.join('\n')}`;
   const shell = Bun.spawn(['sh', '-e', '-c', here(all)], {
-    env: {
-      ...{ PATH: `${bin}:${process.env['PATH']}`, HOME: join(directory, 'reader'), TMPDIR: join(directory, 'tmp') },
+    env: programEnvironment({
+      PATH: `${bin}:${process.env['PATH']}`,
+      HOME: join(directory, 'reader'),
+      TMPDIR: join(directory, 'tmp'),
       BOXKEEP_TEST_ID: sandbox.id,
-    },
+    }),
     cwd: join(directory, 'reader'),
     stdin: 'ignore',
     stdout: 'pipe',
