@@ -32,6 +32,20 @@ test('CMD-6 V2CMD-INPUT stdin accepts input, and eof closes it', async ({ sandbo
   expect((await sandbox.ok(`GET /v2/commands/${id}?offset=10`))['stdout']).toBe('done\n');
 });
 
+test('CMD-6 V2CMD-INPUT input after eof is refused at once, while the command runs', async ({ sandbox }) => {
+  const id = await sandbox.start({ command: 'sleep 600' });
+  await write(sandbox, id, { input: 'abc', eof: true });
+
+  const atMs = performance.now();
+  expect(await write(sandbox, id, { input: 'd' })).toMatchObject({
+    status: 409,
+    body: { data: { code: 'stdin_closed' } },
+  });
+  expect(performance.now() - atMs).toBeLessThan(5000);
+  const again = await write(sandbox, id, { input: 'abc', offset: 0 });
+  expect(again.body.data).toEqual({ accepted_bytes: 3, offset: 3 });
+});
+
 test('V2CMD-INPUTRETRY the offset makes a retry safe', async ({ sandbox }) => {
   const id = await sandbox.start({ command: 'cat' });
   await write(sandbox, id, { input: 'abc', offset: 0 });

@@ -46,7 +46,7 @@ export async function feedInput(command: Command): Promise<void> {
 async function write(command: Command, request: InputRequest): Promise<InputResult> {
   const { child } = command;
   child.ownership.assertOwned();
-  if (!command.isRunning || !child.stdin.isOpen) return repeated(command, request);
+  if (!command.isRunning || !child.stdin.isOpen || isPastEnd(command, request)) return repeated(command, request);
   const from = request.offset ?? child.stdin.accepted;
   if (from > child.stdin.accepted) {
     throw new CoreError('bad_argument', `offset ${from} is past the end of stdin, ${child.stdin.accepted}`, {
@@ -61,6 +61,11 @@ async function write(command: Command, request: InputRequest): Promise<InputResu
   if (isNothingTaken && (!command.isRunning || !child.stdin.isOpen)) throw closed(command);
   if (request.isEnd && end >= from + request.bytes.length) child.closeStdin(from + request.bytes.length);
   return { acceptedBytes: Math.min(request.bytes.length, Math.max(0, end - from)), offset: end };
+}
+
+/** The keeper takes nothing behind the end of a pipe, and says nothing of it. A terminal has no last end. */
+function isPastEnd({ child, note }: Command, { bytes }: InputRequest): boolean {
+  return child.stdinEnd !== null && !note.hasTerminal && bytes.length > 0 && child.stdin.accepted >= child.stdinEnd;
 }
 
 /** What the keeper has taken is known after the end too, so a request whose answer was lost is answered again. */

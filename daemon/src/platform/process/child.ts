@@ -65,6 +65,11 @@ export class Child {
     return this.#state.stdin;
   }
 
+  /** Where a caller has closed stdin; null while it is open, and in a daemon that was started later. */
+  get stdinEnd(): number | null {
+    return this.#endOfStdin;
+  }
+
   /** The known ends of the logs of stdout and stderr; they grow with the reports of the keeper. */
   get ends(): StreamOffsets {
     return this.#state.ends;
