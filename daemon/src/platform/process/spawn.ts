@@ -323,6 +323,9 @@ async function attached(child: Child): Promise<boolean> {
   }
 }
 
+/** The keeper counts with 32 bits, which are seven weeks. Protocols of others have no such limit. */
+const maxHardTimeoutMs = 2 ** 32 - 1;
+
 function spawnFrame(request: SpawnRequest, directory: string, keeperVersion: number) {
   const terminal = typeof request.stdin === 'object' ? request.stdin : null;
   return {
@@ -344,7 +347,7 @@ function spawnFrame(request: SpawnRequest, directory: string, keeperVersion: num
     cols: terminal?.cols ?? 0,
     limits: request.limits ?? [],
     capBytes: request.capBytes,
-    hardTimeoutMs: request.hardTimeoutMs ?? 0,
+    hardTimeoutMs: Math.min(maxHardTimeoutMs, request.hardTimeoutMs ?? 0),
     graceMs: request.graceMs,
     directory,
     cwd: request.cwd,
