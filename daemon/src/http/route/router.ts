@@ -147,7 +147,7 @@ function effectOfLink(path: string): CoreError {
   });
 }
 
-/** A parameter is one segment, or with dots the rest of the path. */
+/** A parameter is one segment, or with dots the rest of the path, in which a name may have newlines. */
 function honoPath(path: string): string {
-  return path.replaceAll(/\{(\w+)\.\.\.\}/g, ':$1{.*}').replaceAll(/\{(\w+)\}/g, ':$1');
+  return path.replaceAll(/\{(\w+)\.\.\.\}/g, String.raw`:$1{[\s\S]*}`).replaceAll(/\{(\w+)\}/g, ':$1');
 }
