@@ -63,6 +63,33 @@ test(
   options,
 );
 
+/** Replaces a file by a link out of the root and back, as fast as it can. */
+const swapping = `const { renameSync, symlinkSync, writeFileSync } = require('node:fs');
+for (;;) {
+  symlinkSync('/etc/passwd', 'link');
+  renameSync('link', 'swapped');
+  writeFileSync('file', 'inside');
+  renameSync('file', 'swapped');
+}`;
+
+test(
+  'AGS-FILES a link that is swapped in during a request does not lead out of the root',
+  async ({ sandbox }) => {
+    writeFileSync(join(rootOf(sandbox), 'swapped'), 'inside');
+    await using swapper = Bun.spawn([process.execPath, '-e', swapping], { cwd: rootOf(sandbox) });
+    const answers = new Set<string>();
+    const urls = [`${urlOf(sandbox)}/v1/files/swapped`, `${urlOf(sandbox, 'legacy')}/download/swapped`];
+    for (const url of Array.from({ length: 500 }, () => urls).flat()) {
+      const answer = await ask(url);
+      answers.add(`${answer.status} ${answer.ok ? await answer.text() : ''}`);
+    }
+    swapper.kill();
+    answers.delete('400 '); // The link became a file before its text was read.
+    expect([...answers].toSorted()).toEqual(['200 inside', '403 ']);
+  },
+  options,
+);
+
 test(
   'AGS-FILES a path has the answer of the protocol, however it is written',
   async ({ sandbox }) => {
@@ -80,6 +107,9 @@ test(
       ['GET', '/v1/files/loop', 400],
       ['GET', '/v1/files/missing', 404],
       ['GET', '/v1/files/folder%252Ffile.txt', 404],
+      ['PUT', '/v1/files/folder/new%0Aline', 204],
+      ['GET', '/v1/files/folder%2Fnew%0Aline', 200],
+      ['DELETE', '/v1/files/folder/new%0Aline', 204],
       ['GET', '/v1/files/broken', 404],
       ['PUT', '/v1/files/folder', 400],
       ['PUT', '/v1/files/new?mode=0999', 400],
@@ -221,6 +251,8 @@ test(
       exit_code: 124,
       timed_out: true,
     });
+    expect(await execute({ command: 'true', timeout_seconds: 1e9 })).toMatchObject({ exit_code: 0, timed_out: false });
+    expect(await get('/exists/new%0Aline')).toEqual([200, { path: 'new\nline', exists: false }]);
     expect((await ask(`${url}/execute`, { method: 'POST', body: '{"command": "echo \\"x"}' })).status).toBe(400);
   },
   options,

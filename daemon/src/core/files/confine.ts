@@ -2,7 +2,9 @@
 import { posix } from 'node:path';
 import { CoreError } from '../../kit/errors.ts';
 import { isPath } from '../../kit/text/path-text.ts';
+import { guarding } from '../../kit/guarding.ts';
 import type { FilesContext } from './context.ts';
+import { openDownload, type Download } from './read/download.ts';
 import { realPathOf, statFile } from './read/stat.ts';
 
 /**
@@ -25,6 +27,19 @@ export async function confine(
   if (real === null) await statFile(context, { path: checked, user: null, followSymlinks: true });
   if (real === null || realRoot === null || !isBelow(real, realRoot)) throw outside(given);
   return path;
+}
+
+/**
+ * Opens a file below the root for sending. Its path is checked again once it is open: an account could swap in a link
+ * after the first check, and so read with the rights of the daemon.
+ */
+export async function openConfined(context: FilesContext, root: string, path: string): Promise<Download> {
+  const download = await openDownload(context, { path, user: null, changePolicy: 'ignore' });
+  return await guarding(download, async () => {
+    const [real, realRoot] = [await download.realPath(), await realPathOf(root)];
+    if (realRoot === null || !isBelow(real, realRoot)) throw outside(path);
+    return download;
+  });
 }
 
 /** Whether a path is the root or below it. */

@@ -1,7 +1,6 @@
 /** The routes of port 8080 for files and directories. */
 import { z } from 'zod';
-import { confine } from '../../core/files/confine.ts';
-import { openDownload } from '../../core/files/read/download.ts';
+import { confine, openConfined } from '../../core/files/confine.ts';
 import { statFile } from '../../core/files/read/stat.ts';
 import { deletePath } from '../../core/files/tree/delete.ts';
 import { Upload } from '../../core/files/write/upload.ts';
@@ -64,7 +63,7 @@ async function answerWith(
   const { isDirectory } = await statFile(deps.files, { path, user: null, followSymlinks: true });
   if (isDirectory)
     return Response.json({ path: `/${given.replace(/^\/+/, '')}`, entries: await entriesOf(deps, path, signal) });
-  const download = await openDownload(deps.files, { path, user: null, changePolicy: 'ignore' });
+  const download = await openConfined(deps.files, deps.root, path);
   return await fileReply(download, 'application/octet-stream', headers);
 }
 

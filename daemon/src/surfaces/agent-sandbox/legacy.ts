@@ -1,8 +1,7 @@
 /** The five routes of the older interface, which the other configurations of the clients speak. */
 import { z } from 'zod';
 import { constants } from 'node:os';
-import { confine } from '../../core/files/confine.ts';
-import { openDownload } from '../../core/files/read/download.ts';
+import { confine, openConfined } from '../../core/files/confine.ts';
 import { statFile, type FileStat } from '../../core/files/read/stat.ts';
 import { Upload } from '../../core/files/write/upload.ts';
 import type { CommandState } from '../../core/commands/command.ts';
@@ -129,7 +128,7 @@ export const download = route({
   async handle(deps, { params: { path: given }, context }) {
     const path = await confine(deps.files, deps.root, given);
     if ((await found(deps, path))?.isDirectory !== false) throw new CoreError('file_not_found', 'File not found');
-    const file = await openDownload(deps.files, { path, user: null, changePolicy: 'ignore' });
+    const file = await openConfined(deps.files, deps.root, path);
     return await fileReply(file, 'application/octet-stream', context.headers);
   },
 });

@@ -1,8 +1,8 @@
 /** Opens a file for sending, whole or in part. The open file stays the same even if the path is replaced. */
 import { guarding } from '../../../kit/guarding.ts';
-import type { BigIntStats } from 'node:fs';
+import { promises as fs, type BigIntStats } from 'node:fs';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
-import { showPath } from '../../../kit/text/path-text.ts';
+import { decodePath, showPath } from '../../../kit/text/path-text.ts';
 import type { FilesContext } from '../context.ts';
 import { etagOf } from './etag.ts';
 import { openFile, type OpenedFile } from './open-file.ts';
@@ -57,6 +57,11 @@ export class Download implements AsyncDisposable {
   /** Throws when the file does not match the etag that the caller expects. */
   assertKnown(isKnown: boolean): void {
     if (!isKnown) throw changed(this.path, `has changed: its etag is ${this.etag}`);
+  }
+
+  /** Where the open file is now, without symbolic links. */
+  async realPath(): Promise<string> {
+    return decodePath(await fs.readlink(`/proc/self/fd/${this.opened.file.fd}`, 'buffer'));
   }
 
   get name(): string {
