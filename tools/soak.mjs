@@ -4,8 +4,9 @@
  * Memory, descriptors and processes count. `npm run soak -- mixed [seconds]` uses every plane at once in 256 MiB, and
  * fails at a lost byte, a 500 or a death. `npm run soak -- frameworks [rounds]` repeats the suites of frameworks for
  * agents while the daemon is killed every 1.1 seconds. `npm run soak -- kills [seconds]` runs all clients at once for 30
- * minutes while it is killed every three seconds. `npm run soak -- faults [rounds]` repeats the tests of everything that
- * was once found broken, beside four busy processes.
+ * minutes while it is killed every three seconds. `npm run soak -- console [seconds]` watches an agent in all views of
+ * the console for 30 minutes while it is killed every minute. `npm run soak -- faults [rounds]` repeats the tests of
+ * everything that was once found broken, beside four busy processes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -48,6 +49,8 @@ await runTool(async () => {
   if (what === 'frameworks') return await test('test/frameworks', { BOXKEEP_FRAMEWORK_ROUNDS: count ?? '20' });
   if (what === 'kills')
     return await test('test/conformance/client-kills.test.ts', { BOXKEEP_KILL_SECONDS: count ?? '1800' });
+  if (what === 'console')
+    return await test('test/soak/console-kills.test.ts', { BOXKEEP_CONSOLE_SECONDS: count ?? '1800' });
   if (what === 'faults') return await faults(Number(count ?? 20));
   const directory = mkdtempSync(join(tmpdir(), 'boxkeep-soak-'));
   const daemon = await start(directory);

@@ -119,6 +119,7 @@ const ofOtherTiers = [
   'test/arm64/',
   'test/images/',
   'test/tasks/',
+  'test/soak/',
   'test/deploy/',
   'test/engines/go/',
   'test/engines/older/',
@@ -214,6 +215,14 @@ const tiers = [
     env: { BOXKEEP_TARGET: 'binary' },
     before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
     onlyByName: true, // Installs the frameworks, and tests nothing of the daemon that other tiers do not.
+    exceptWithAll: true,
+  },
+  {
+    name: 'proof: console',
+    folder: 'test/soak',
+    env: { BOXKEEP_TARGET: 'binary' },
+    before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
+    onlyByName: true, // Opens all views at once for a minute; each view has tests of its own.
     exceptWithAll: true,
   },
   {
