@@ -12,7 +12,6 @@ import { ConsolePage } from '../harness/console-page.ts';
 import { TestDisplay } from '../harness/display.ts';
 import { LiveView } from '../harness/live-view.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
-import { until } from '../harness/until.ts';
 import { withPlainShell } from '../harness/v1-shell.ts';
 
 const seconds = Number(process.env['BOXKEEP_CONSOLE_SECONDS'] ?? 15);
