@@ -14,7 +14,7 @@ export const behaviour = {
   owner: 'own',
   'read absent': 'FileNotFoundError',
   'read directory': 'IsADirectoryError',
-  'read refused': 'PermissionError',
+  'read refused': ['PermissionError', 'PermissionError', 'PermissionError'],
   'write directory': 'IsADirectoryError',
   'write refused': 'PermissionError',
   timeout: ['timed out', 'gone\n'],
@@ -26,7 +26,9 @@ export const besideAgents = besideFrameworks({
   prepare(sandbox) {
     const directory = workIn(sandbox);
     mkdirSync(join(directory, 'closed'), { recursive: true });
-    writeFileSync(join(directory, 'secret'), '', { mode: 0o600 });
+    mkdirSync(join(sandbox.directory, 'hidden'), { mode: 0o700 });
+    for (const secret of ['work/secret', 'hidden/secret'])
+      writeFileSync(join(sandbox.directory, secret), '', { mode: 0o600 });
     chownSync(directory, account.id, account.id);
   },
 });

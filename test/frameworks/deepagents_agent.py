@@ -98,7 +98,24 @@ def protocol(backend):
         "deleted",
         [backend.delete("/tmp/p/sub").error, backend.delete("/tmp/p/sub").error],
     )
-    show("root's", [backend.write("/etc/x", "x").error, backend.ls("/root").error])
+    backend.execute("ln -s /root/secret /tmp/p/link; printf text > \"$(printf '/tmp/p/\\377')\"")
+    refused = ["/tmp/p/link", "file:///root/secret", "/proc/self/environ"]
+    show(
+        "root's",
+        [backend.write("/etc/x", "x").error, backend.ls("/root").error]
+        + [backend.write("file:///etc/x", "x").error]
+        + [backend.delete("file:///etc%2Fpasswd").error]
+        + [backend.read(path).error for path in refused],
+    )
+    show(
+        "no UTF-8",
+        [
+            backend.read("file:///tmp/p/%FF").file_data["content"],
+            backend.download_files(["file:///tmp/p/%FF"])[0].content.decode(),
+            backend.upload_files([("file:///tmp/p/%FE", b"")])[0].error,
+            backend.delete("file:///tmp/p/%FF").error,
+        ],
+    )
     long = "x" * 100_000
     show("long command", len(backend.execute(f"printf %s {long}").output))
     began = time.monotonic()

@@ -19,7 +19,7 @@ test(
       ...behaviour,
       'read absent': 'WorkspaceReadNotFoundError',
       'read directory': 'WorkspaceArchiveReadError',
-      'read refused': 'WorkspaceArchiveReadError',
+      'read refused': ['WorkspaceArchiveReadError', 'ExecNonZeroError', 'InvalidManifestPathError'],
       'write directory': 'WorkspaceArchiveWriteError',
       'write refused': 'WorkspaceArchiveWriteError',
       running: true,

@@ -22,7 +22,10 @@ async def behaviour(directory, run, read, write):
     found["owner"] = (await run(f"[ -O '{name}' ] && printf own"))[1]
     found["read absent"] = await failure(read(at("absent")))
     found["read directory"] = await failure(read(directory))
-    found["read refused"] = await failure(read(at("secret")))
+    await run(f"ln -s ../hidden/secret {at('shortcut')}")
+    refused = [at("secret"), at("shortcut"), "/proc/self/environ"]
+    found["read refused"] = [await failure(read(path)) for path in refused]
+    await run(f"rm {at('shortcut')}")
     found["write directory"] = await failure(write(directory, b""))
     found["write refused"] = await failure(write(at("closed/new/file"), b""))
 

@@ -15,7 +15,7 @@ from .._async._sandbox import AsyncSandbox
 from .._errors import BoxError
 from .._output import Ending, Gap, Output, OutputEvent
 from .._wire import FileNotFound
-from ._account import Right, denied, may, os_error
+from ._account import Right, above, denied, may, os_error
 
 if TYPE_CHECKING:
     from .. import types
@@ -137,7 +137,7 @@ class Remote:
     async def delete(self, path: str) -> None:
         path = self.path(path)
         with os_errors(path):
-            await self.check("w", posixpath.dirname(path) or ".")
+            await self.check("w", above(path))
             if (await self.box.files.stat(path, follow_symlinks=False)).is_directory:
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
             with suppress(FileNotFound):
@@ -165,7 +165,7 @@ class Remote:
         account = self._user.get("user", self._info.default_user)
         if account in (None, self._info.user, str(self._info.uid)):
             return
-        if (await self.run(cwd=self._info.workspace_dir if path[0] != "/" else "/", **may(want, path))).exit_code:
+        if (await self.run(cwd="/" if path.startswith("/") else self._info.workspace_dir, **may(want, path))).exit_code:
             raise denied(path)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._errors import BoxError
 from .._wire import FileNotFound
+from ._account import above
 from ._framework import framework, implements_all
 from ._remote import Remote, command_line, os_errors
 
@@ -98,7 +99,7 @@ class BoxkeepBackend(BackendBase):
     async def delete_path(self, path: str) -> None:
         path = self._remote.path(path)
         with os_errors(path):
-            await self._remote.check("w", posixpath.dirname(path))
+            await self._remote.check("w", above(path))
             with suppress(FileNotFound):
                 await self._remote.repeat("files.delete", path=path, recursive=True)
 

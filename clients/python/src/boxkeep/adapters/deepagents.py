@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from .._errors import BoxError
 from .._sync._sandbox import Sandbox
 from .._wire import FileNotFound, FileNotText, PreconditionFailed
-from ._account import Right, may
+from ._account import Right, above, may
 from ._framework import framework, implements_all
 
 with framework("deepagents", "deepagents"):
@@ -51,6 +51,9 @@ EMPTY_FILE = "System reminder: File exists but has empty contents"
 
 # The most that the daemon answers at once.
 MAX_MATCHES = 10_000
+
+# The daemon names a file that is not UTF-8 as a URL.
+ABSOLUTE = ("/", "file:///")
 
 # As `timeout` of coreutils.
 TIMED_OUT = 124
@@ -166,7 +169,7 @@ class BoxkeepSandbox(BaseSandbox):
     def delete(self, file_path: str) -> DeleteResult:
         try:
             # The entry stands in the directory above, and that is what changes.
-            self._check("w", file_path.rstrip("/").rpartition("/")[0] or "/")
+            self._check("w", above(file_path))
             self._box._transport.call("files.delete", path=file_path, recursive=True, is_repeatable=True)
             return DeleteResult(path=file_path)
         except FileNotFound as error:
@@ -288,7 +291,7 @@ class BoxkeepSandbox(BaseSandbox):
         return GlobResult(matches=matches, truncated=found.truncated, truncation_reason=reason)
 
     def _upload(self, path: str, content: bytes) -> str | None:
-        if not path.startswith("/"):
+        if not path.startswith(ABSOLUTE):
             return INVALID_PATH
         try:
             self._check("w", path)
@@ -298,7 +301,7 @@ class BoxkeepSandbox(BaseSandbox):
             return _reason(error)
 
     def _download(self, path: str) -> FileDownloadResponse:
-        if not path.startswith("/"):
+        if not path.startswith(ABSOLUTE):
             return FileDownloadResponse(path=path, error=INVALID_PATH)
         try:
             self._check("r", path)

@@ -14,7 +14,7 @@ import anyio
 
 from .._errors import BoxError
 from .._wire import BadArgument, FileNotFound
-from ._account import Right, denied, may, os_error
+from ._account import Right, above, denied, may, os_error
 from ._framework import framework, implements_all
 from ._run import run
 
@@ -150,7 +150,7 @@ class BoxkeepWorkspaceBackend(WorkspaceBackend, SupportsCommands, SupportsFilesy
         if not stat.is_symlink and posixpath.commonpath([real, root]) == real:
             raise ValueError("cannot remove the workspace root or its ancestor")
         # The entry stands in the directory above, and that is what changes.
-        await self._check("w", posixpath.dirname(path.rstrip("/")) or "/")
+        await self._check("w", above(path))
         try:
             await self._again(path, "files.delete", recursive=True)
         except FileNotFoundError as error:
