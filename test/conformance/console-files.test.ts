@@ -186,12 +186,18 @@ consoleTest(
     await shows(at('box/renamed.txt'));
     await page.getByText('your text of before').waitFor();
     await page.reload();
-    await page.locator('.cm-content', { hasText: 'kept' }).waitFor();
+    await page.locator('.cm-content', { hasText: 'kept' }).click();
+    await page.keyboard.press('Control+s');
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^saved$/ })
+      .waitFor();
+    expect(readFileSync(at('box/renamed.txt'), 'utf8')).toBe('kept');
     const tree = page.getByRole('navigation', { name: 'Files' });
     expect(await tree.getByText(hostileName).count()).toBe(0);
 
     for (const [path, question] of [
-      [at('box/renamed.txt'), `Delete ${at('box/renamed.txt')} (0 B)?`],
+      [at('box/renamed.txt'), `Delete ${at('box/renamed.txt')} (4 B)?`],
       [at('box'), `Delete the directory ${at('box')} with everything in it: taken?`],
     ] as const) {
       await page.goto(addressOf(sandbox, path));

@@ -45,14 +45,14 @@ export interface CallOptions {
   readonly onAway?: OnAway;
   /** The daemon answers this call at once, so a connection that is silent for 10 s is dead. */
   readonly answersAtOnce?: boolean;
+  /** Sends the call, in place of the `fetch` of the sandbox. */
+  readonly fetch?: Fetch;
 }
 
 export interface RawOptions extends CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Statuses of failures whose answer the caller reads as it is. */
   readonly answerStatuses?: readonly number[];
-  /** In place of that of the sandbox. */
-  readonly fetch?: Fetch;
 }
 
 type Parts = { readonly path?: object; readonly query?: object; readonly body?: unknown };
@@ -139,7 +139,7 @@ export class Transport {
     name: Name,
     input: Input<Name>,
     content: Sent,
-    options: RawOptions,
+    options: CallOptions,
   ): Promise<Result<Answer<Name>>> {
     const read = (response: Response) => this.#json(name, response, options.signal);
     return (await this.#repeat(name, input as Parts, content, { isRepeatable: true, ...options }, read)) as Result<

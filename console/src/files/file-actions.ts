@@ -22,15 +22,14 @@ export class FileActions {
     this.problem.hidden = true;
   }
 
-  buttons(stat: FileStat): HTMLElement[] {
-    const { path, is_directory: isDirectory } = stat;
+  buttons({ path, is_directory: isDirectory }: FileStat): HTMLElement[] {
     const button = (name: string, action: () => Promise<void>) =>
       element('button', { type: 'button', onClick: () => void this.#try(action) }, name);
     const within = [
       button('New file', () => this.#makeFile(path)),
       button('New directory', () => this.#makeDirectory(path)),
     ];
-    const itself = [button('Rename', () => this.#rename(path)), button('Delete', () => this.#delete(stat))];
+    const itself = [button('Rename', () => this.#rename(path)), button('Delete', () => this.#delete(path))];
     return [...(isDirectory ? within : []), ...(path === '/' ? [] : itself)];
   }
 
@@ -52,18 +51,29 @@ export class FileActions {
     const directory = parentOf(path);
     const renamed = await this.#askForPath(`New name of ${path}`, 'Rename', directory, nameOf(path));
     if (renamed === null || renamed === path) return;
+    const before = (await this.box.orThrow.files.stat(path)).data;
     await this.box.orThrow.files.move(path, renamed);
-    // A text that is not saved goes with its file.
-    const draft = keptDraft(path);
-    if (draft !== null && keepDraft(renamed, draft)) keepDraft(path, null);
+    await this.#moveDraft(before, renamed);
     await this.onChange(directory, renamed);
   }
 
-  async #delete(stat: FileStat): Promise<void> {
+  /** A text that is not saved goes with its file. A rename is a change of the file, and no reason to ask at a save. */
+  async #moveDraft(before: FileStat, renamed: string): Promise<void> {
+    const draft = keptDraft(before.path);
+    if (draft === null) return;
+    const { data: now } = await this.box.orThrow.files.stat(renamed);
+    const isSame = (['inode', 'size', 'modified_time'] as const).every((fact) => now[fact] === before[fact]);
+    const etag = isSame && draft.etag === before.etag ? now.etag : draft.etag;
+    if (keepDraft(renamed, { ...draft, etag })) keepDraft(before.path, null);
+  }
+
+  async #delete(path: string): Promise<void> {
+    // The page may show the path as it was some time ago.
+    const { data: stat } = await this.box.orThrow.files.stat(path);
     if (!(await isAgreed(await this.#whatGoes(stat), 'Delete'))) return;
-    await this.box.orThrow.files.delete(stat.path, { recursive: true });
-    keepDraft(stat.path, null);
-    const directory = parentOf(stat.path);
+    await this.box.orThrow.files.delete(path, { recursive: true });
+    keepDraft(path, null);
+    const directory = parentOf(path);
     await this.onChange(directory, directory);
   }
 

@@ -3,6 +3,7 @@ import type { FileChange, Sandbox, Throwing, Watch, WatchEvent } from '../../../
 import { element } from '../elements.ts';
 import { reasonOf } from '../frame/hint.ts';
 import { addressOf, type Page } from '../frame/view.ts';
+import { fetchWhenSeen } from '../frame/while-seen.ts';
 import { sizeOf } from './transfers.ts';
 
 const maxRows = 1000;
@@ -66,8 +67,9 @@ export class WatchPage implements Page {
   async #follow(): Promise<void> {
     const { signal } = this.#closing;
     try {
-      const options = { signal, retryMs: Number.POSITIVE_INFINITY, onAway: (error: Error) => void this.#wait(error) };
-      const watch = (this.#watch = await this.box.orThrow.files.watch(this.path, {}, options));
+      const options = { signal, retryMs: Number.POSITIVE_INFINITY, fetch: fetchWhenSeen };
+      const onAway = (error: Error) => void this.#wait(error);
+      const watch = (this.#watch = await this.box.orThrow.files.watch(this.path, {}, { ...options, onAway }));
       if (signal.aborted) return await watch.stop();
       this.#say('Watching. Changes from now on are below.');
       for await (const change of watch) this.#add(change);
@@ -84,7 +86,8 @@ export class WatchPage implements Page {
     this.#say(`${message}; trying again`);
     const { signal } = this.#closing;
     try {
-      const ready = await this.box.waitUntilReady({ signal, retryMs: Number.POSITIVE_INFINITY });
+      const options = { signal, retryMs: Number.POSITIVE_INFINITY, fetch: fetchWhenSeen };
+      const ready = await this.box.waitUntilReady(options);
       if (ready.ok) this.#say('Watching.');
     } catch {
       // The page is closed.

@@ -1,6 +1,22 @@
-/** Repeats an action while a person can see the page. */
+/** Asks the daemon only while a person can see the page. */
+import type { Fetch } from '../../../clients/typescript/src/index.ts';
 
-/** Begins at once, waits `pauseMs` after each end, and pauses while the page is hidden. The action throws nothing. Returns what ends it. */
+/** A request waits while the page is hidden. */
+export const fetchWhenSeen: Fetch = async (url, init) => {
+  await untilSeen(init.signal);
+  return await fetch(url, init);
+};
+
+async function untilSeen(signal: AbortSignal | null | undefined): Promise<void> {
+  while (document.hidden && !signal?.aborted) {
+    await new Promise<void>((resolve) => {
+      document.addEventListener('visibilitychange', () => resolve(), { once: true });
+      signal?.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+}
+
+/** Repeats an action: begins at once, waits `pauseMs` after each end, and pauses while the page is hidden. The action throws nothing. Returns what ends it. */
 export function whileSeen(pauseMs: number, action: () => Promise<void>): () => void {
   let timer: ReturnType<typeof setTimeout> | null = null;
   let isStopped = false;

@@ -15,7 +15,7 @@ import {
 import { bytesOf, isBytes, piecesOf } from '../lines.ts';
 import { BoxError, Handle, resultOf, unreachable, type Result } from '../result.ts';
 import { newDigest, type Digest } from './sha256.ts';
-import type { Answer, CallOptions, Fetch, Query, Transport } from '../transport.ts';
+import type { Answer, CallOptions, Query, Transport } from '../transport.ts';
 import type { FileStat } from '../wire.ts';
 
 const fileType = 'application/octet-stream';
@@ -32,8 +32,6 @@ export type Source =
 export interface TransferOptions extends CallOptions {
   /** Called with the bytes that have been read or received so far, from 0 again when a transfer begins anew. */
   readonly onProgress?: (bytes: number) => void;
-  /** Sends an upload in place of the `fetch` of the sandbox, for a runtime whose own one reports no progress. */
-  readonly fetch?: Fetch;
 }
 
 export async function upload(
