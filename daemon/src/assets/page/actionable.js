@@ -51,11 +51,11 @@ async function judge(element, { position, mustScroll = false, mustWatch = false 
   // The watch catches a press that misses an element which begins to move only now.
   if (mustWatch && boxkeep.isStill(found.target)) return ready(element, found, mustWatch);
   boxkeep.noteBox(found.target);
-  const isDrawn = await nextFrame();
-  // The place at which a moving element is drawn next is not known yet.
-  if (!isDrawn && state.lateFrames < maxLateFrames && boxkeep.isCarried(found.target))
-    return { kind: 'waiting', reason: 'moving' };
-  if (!isDrawn) return ready(element, found, mustWatch);
+  if (!(await nextFrame())) {
+    // The place at which a moving element is drawn next is not known yet.
+    const mayMove = state.lateFrames < maxLateFrames && boxkeep.isCarried(found.target);
+    return mayMove ? { kind: 'waiting', reason: 'moving' } : ready(element, found, mustWatch);
+  }
   if (!boxkeep.noteBox(found.target) || boxkeep.isAboutToMove(found.target))
     return { kind: 'waiting', reason: 'moving' };
   if (!dom.isConnected(element)) return { kind: 'detached' };

@@ -39,19 +39,20 @@ function isStill(element) {
  * place until then. An animation that follows an inactive timeline never draws one. @param {Element} element
  */
 function isAboutToMove(element) {
-  return animationsAbove(element).some(
-    ({ pending, playState, currentTime, timeline, effect }) =>
-      (pending || (playState === 'running' && currentTime === 0)) &&
-      timeline?.currentTime !== null &&
-      boxkeep.contains(effect?.target, element),
+  return carrying(element).some(
+    ({ pending, playState, currentTime, timeline }) =>
+      (pending || (playState === 'running' && currentTime === 0)) && timeline?.currentTime !== null,
   );
 }
 
 /** Whether an animation of the element, or of one around it, runs. @param {Element} element */
 function isCarried(element) {
-  return animationsAbove(element).some(
-    ({ playState, effect }) => playState === 'running' && boxkeep.contains(effect?.target, element),
-  );
+  return carrying(element).some(({ playState }) => playState === 'running');
+}
+
+/** The animations of the element and of those around it. */
+function carrying(element) {
+  return animationsAbove(element).filter(({ effect }) => boxkeep.contains(effect?.target, element));
 }
 
 function isAnimated(element) {
