@@ -1,15 +1,8 @@
 /** Reads snapshots of a page as a client does, and finds nodes in them. */
+import type { SnapshotNode } from '../../clients/typescript/src/wire.ts';
 import type { Json, Sandbox } from './sandbox.ts';
 
-export interface SnapshotNode {
-  readonly role: string;
-  readonly name: string;
-  readonly ref: string | null;
-  readonly value: string | null;
-  readonly states: readonly string[];
-  readonly children: readonly SnapshotNode[];
-  readonly omitted?: number;
-}
+export type { SnapshotNode };
 
 /** A client of the browser routes under one prefix. */
 export class SnapshotClient {

@@ -1,7 +1,7 @@
 /** The page at `#/browser`: the active tab as it changes, with clicks and typing, its elements and its requests. */
-import type { BrowserTab, LiveEvent, Sandbox } from '../../../clients/typescript/src/index.ts';
+import type { BrowserTab, LiveEvent, Sandbox, SnapshotNode } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
-import { elementRows, type SnapshotNode } from './element-tree.ts';
+import { elementRows } from './element-tree.ts';
 import { InputQueue } from './input-queue.ts';
 import { LivePicture, type LiveActions, type Spot } from './live-picture.ts';
 import { adoptLiveStyle } from './live-style.ts';

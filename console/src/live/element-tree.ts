@@ -1,18 +1,8 @@
 /** Shows a snapshot of a page as nested lists, in which a ref is a button. */
+import type { SnapshotNode } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
 
-export interface SnapshotNode {
-  readonly role: string;
-  readonly name: string;
-  /** Null for what nothing can act on, such as a text. */
-  readonly ref: string | null;
-  readonly value: string | null;
-  readonly states: readonly string[];
-  readonly children: readonly SnapshotNode[];
-  /** Nodes below that the daemon has left out. */
-  readonly omitted?: number;
-}
-
+/** Acts on a node. The ref of what nothing can act on, such as a text, is null. */
 export type Act = (node: SnapshotNode & { readonly ref: string }) => void;
 
 /** What is below a node, in the order of the page. */
