@@ -6,6 +6,7 @@ import type * as Client from '../../clients/typescript/src/index.ts';
 import { TestBrowser } from '../harness/browser.ts';
 import { bundle, clientsWith, key, needClients, removeClients, shownBy } from '../harness/own-clients.ts';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+import { whileKilled } from '../harness/while-killed.ts';
 
 const seconds = Number(process.env['BOXKEEP_KILL_SECONDS'] ?? 12);
 const killEveryMs = 3000;
@@ -46,12 +47,9 @@ test(
       expect(twice(join(sandbox.directory, place))).toEqual([]);
       console.log(name, JSON.stringify(done));
     });
-    const stop = new AbortController();
-    const killing = kill(sandbox, stop.signal);
-    await Promise.allSettled(all); // The others go on when one has failed.
-    stop.abort();
+    // The others go on when one has failed.
+    const [, kills] = await whileKilled(sandbox, () => Promise.allSettled(all), killEveryMs);
     await Promise.all(all);
-    const kills = await killing;
     console.log(`${kills} kills`);
     expect(kills).toBeGreaterThanOrEqual(Math.floor(seconds / 6));
   },
@@ -75,16 +73,6 @@ async function inPage({ url }: Sandbox, directory: string): Promise<Done> {
     },
     { url, key, directory, seconds },
   );
-}
-
-/** Returns how often it has killed. */
-async function kill(sandbox: Sandbox, stop: AbortSignal): Promise<number> {
-  for (let kills = 0; ; kills++) {
-    await Bun.sleep(killEveryMs);
-    if (stop.aborted) return kills;
-    process.kill(sandbox.daemonPid, 'SIGKILL');
-    await sandbox.served();
-  }
 }
 
 /** The files of work that was done more than once. */

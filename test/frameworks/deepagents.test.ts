@@ -3,16 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { expect, test } from '../harness/sandbox.ts';
-import {
-  besideFrameworks,
-  keepResult,
-  needFramework,
-  passSuite,
-  rounds,
-  runProgram,
-  suites,
-  whileKilled,
-} from './environment.ts';
+import { besideFrameworks, keepResult, needFramework, passSuite, rounds, runProgram, suites } from './environment.ts';
+import { whileKilled } from '../harness/while-killed.ts';
 
 const framework = 'deepagents';
 

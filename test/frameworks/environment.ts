@@ -16,8 +16,6 @@ import { expect, repositoryRoot, type Sandbox, type SandboxOptions } from '../ha
 
 /** The newest Python that every framework has wheels for. */
 const pythonVersion = '3.13';
-/** init gives up on a daemon that dies again and again within its first second. */
-const killEveryMs = 1100;
 
 /** How often `npm run soak -- frameworks` repeats each suite while the daemon is killed. */
 export const rounds = Number(process.env['BOXKEEP_FRAMEWORK_ROUNDS'] ?? 1);
@@ -118,30 +116,6 @@ export async function runProgram(
   });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   return { code: await child.exited, stdout, stderr };
-}
-
-/** Does the work while the daemon is killed every 1.1 seconds. Returns what the work returns, and the kills. */
-export async function whileKilled<T>(sandbox: Sandbox, work: () => Promise<T>): Promise<readonly [T, number]> {
-  let isDone = false;
-  let kills = 0;
-  const ending = Promise.withResolvers<void>();
-  const killer = async (): Promise<void> => {
-    for (;;) {
-      await Promise.race([Bun.sleep(killEveryMs), ending.promise]); // The pause is what is asked for.
-      if (isDone) return;
-      process.kill(sandbox.daemonPid, 'SIGKILL');
-      kills++;
-      await sandbox.served();
-    }
-  };
-  const killing = killer();
-  try {
-    return [await work(), kills] as const;
-  } finally {
-    isDone = true;
-    ending.resolve();
-    await killing;
-  }
 }
 
 /** A row of the table of docs/guide/frameworks.md. */

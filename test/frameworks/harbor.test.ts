@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
 import { agentIn, besideAgents } from './agents.ts';
-import { account, keepResult, needFramework, runProgram, whileKilled } from './environment.ts';
+import { account, keepResult, needFramework, runProgram } from './environment.ts';
+import { whileKilled } from '../harness/while-killed.ts';
 
 beforeAll(() => void needFramework('harbor'));
 

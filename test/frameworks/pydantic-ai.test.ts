@@ -1,7 +1,8 @@
 /** The suite that Pydantic AI publishes for workspace backends, on the adapter and the built file. */
 import { beforeAll } from 'bun:test';
 import { expect, test } from '../harness/sandbox.ts';
-import { besideFrameworks, keepResult, needFramework, passSuite, rounds, suites, whileKilled } from './environment.ts';
+import { besideFrameworks, keepResult, needFramework, passSuite, rounds, suites } from './environment.ts';
+import { whileKilled } from '../harness/while-killed.ts';
 
 const framework = 'pydantic-ai';
 

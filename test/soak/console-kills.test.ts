@@ -13,6 +13,7 @@ import { TestDisplay } from '../harness/display.ts';
 import { LiveView } from '../harness/live-view.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { withPlainShell } from '../harness/v1-shell.ts';
+import { whileKilled } from '../harness/while-killed.ts';
 
 const seconds = Number(process.env['BOXKEEP_CONSOLE_SECONDS'] ?? 15);
 const killEveryMs = seconds < 120 ? 5000 : 60_000;
@@ -66,11 +67,9 @@ test(
       api: '',
     });
     const before = await views.heapMib();
-    const stop = new AbortController();
-    const killing = kill(sandbox, stop.signal);
-    const turns = await work(sandbox, directory, Date.now() + seconds * 1000);
-    stop.abort();
-    console.log(`${turns} turns of the agent, ${await killing} kills`);
+    const untilMs = Date.now() + seconds * 1000;
+    const [turns, kills] = await whileKilled(sandbox, () => work(sandbox, directory, untilMs), killEveryMs);
+    console.log(`${turns} turns of the agent, ${kills} kills`);
 
     // What happens now is seen in each view, after all that happened before.
     await sandbox.ok('POST /v2/fs/write', { path: join(directory, 'stop'), content: '' });
@@ -128,16 +127,6 @@ async function work(sandbox: Sandbox, directory: string, untilMs: number): Promi
 
 async function paint(sandbox: Sandbox, colour: string): Promise<void> {
   await sandbox.ok('POST /v2/browser/evaluate', { expression: `document.body.style.background = '${colour}'` });
-}
-
-/** Returns how often it has killed. */
-async function kill(sandbox: Sandbox, stop: AbortSignal): Promise<number> {
-  for (let kills = 0; ; kills++) {
-    await Promise.race([Bun.sleep(killEveryMs), new Promise((resolve) => stop.addEventListener('abort', resolve))]);
-    if (stop.aborted) return kills;
-    process.kill(sandbox.daemonPid, 'SIGKILL');
-    await sandbox.served();
-  }
 }
 
 /** A tab of the person for each view. */
