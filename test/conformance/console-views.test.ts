@@ -89,7 +89,8 @@ consoleTest(
   },
 );
 
-consoleTest('CONSOLE-NAV a page that nobody sees asks for nothing', async ({ sandbox, console: { page } }) => {
+consoleTest('CONSOLE-NAV a page that nobody sees asks for nothing', async ({ sandbox, console }) => {
+  const { page } = console;
   await page.clock.install();
   let requests = 0;
   page.on('request', () => (requests += 1));
@@ -99,16 +100,13 @@ consoleTest('CONSOLE-NAV a page that nobody sees asks for nothing', async ({ san
   await page.clock.runFor(10_000);
   await until('the page asks while it is seen', () => requests > shown);
 
-  const seen = (isSeen: boolean) =>
-    page.evaluate(`Object.defineProperty(document, 'hidden', { get: () => ${!isSeen}, configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'))`);
-  await seen(false);
+  await console.showToPerson(false);
   await page.clock.runFor(10_000); // What was on its way is answered.
   await page.waitForLoadState('networkidle');
   const hidden = requests;
   await page.clock.runFor(60_000);
   expect(requests).toBe(hidden);
-  await seen(true);
+  await console.showToPerson(true);
   await until('the page asks again', () => requests > hidden);
 });
 

@@ -68,19 +68,17 @@ consoleTest(
 );
 
 consoleTest(
-  'CONSOLE-WATCH CONSOLE-NAV a page that nobody sees asks for nothing, and then shows what it has missed',
-  async ({ sandbox, console: { page } }) => {
+  'CONSOLE-WATCH CONSOLE-NAV a hidden page sends no requests, and shows the changes when it is seen again',
+  async ({ sandbox, console }) => {
+    const { page } = console;
     const root = join(sandbox.directory, 'project');
     mkdirSync(root);
     let polls = 0;
     page.on('request', (request) => (polls += Number(request.url().includes('/poll'))));
     await page.goto(`${sandbox.url}/#/watch/${root}`);
     await page.getByText('Watching.').waitFor();
-    const seen = (isSeen: boolean) =>
-      page.evaluate(`Object.defineProperty(document, 'hidden', { get: () => ${!isSeen}, configurable: true });
-        document.dispatchEvent(new Event('visibilitychange'))`);
     await until('the page asks', () => polls === 1);
-    await seen(false);
+    await console.showToPerson(false);
     writeFileSync(join(root, 'first'), ''); // Answers the request that is on its way.
     await page.getByRole('link', { name: 'first' }).waitFor();
     writeFileSync(join(root, 'second'), '');
@@ -89,7 +87,7 @@ consoleTest(
       return watcher?.event_count === 2;
     });
     expect(polls).toBe(1);
-    await seen(true);
+    await console.showToPerson(true);
     await page.getByRole('link', { name: 'second' }).waitFor();
     expect(await page.getByText('may be missing').count()).toBe(0);
   },

@@ -38,6 +38,12 @@ export class ConsolePage {
     await this.page.locator('.state', { hasText: state }).waitFor();
   }
 
+  /** Hides the page as another tab in front of it does, or shows it again. */
+  async showToPerson(isSeen: boolean): Promise<void> {
+    await this.page.evaluate(`Object.defineProperty(document, 'hidden', { get: () => ${!isSeen}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+  }
+
   /** Types a line on the keyboard and presses Enter. */
   async type(line: string): Promise<void> {
     await this.page.keyboard.type(line);
