@@ -41,16 +41,21 @@ const idleProcesses = 2;
 
 const binary = join(repositoryRoot, 'dist/boxkeep');
 
+/** Tests that run for longer: for so many seconds or rounds. */
+const longer = {
+  mixed: { path: 'test/promises/10-mixed-load.test.ts', variable: 'BOXKEEP_MIXED_SECONDS', usual: '300' },
+  frameworks: { path: 'test/frameworks', variable: 'BOXKEEP_FRAMEWORK_ROUNDS', usual: '20' },
+  kills: { path: 'test/conformance/client-kills.test.ts', variable: 'BOXKEEP_KILL_SECONDS', usual: '1800' },
+  console: { path: 'test/soak/console-kills.test.ts', variable: 'BOXKEEP_CONSOLE_SECONDS', usual: '1800' },
+};
+
 await runTool(async () => {
   if (!existsSync(binary)) throw new SetupError('dist/boxkeep is missing: npm run build');
   const [, , what, count] = process.argv;
-  if (what === 'mixed')
-    return await test('test/promises/10-mixed-load.test.ts', { BOXKEEP_MIXED_SECONDS: count ?? '300' });
-  if (what === 'frameworks') return await test('test/frameworks', { BOXKEEP_FRAMEWORK_ROUNDS: count ?? '20' });
-  if (what === 'kills')
-    return await test('test/conformance/client-kills.test.ts', { BOXKEEP_KILL_SECONDS: count ?? '1800' });
-  if (what === 'console')
-    return await test('test/soak/console-kills.test.ts', { BOXKEEP_CONSOLE_SECONDS: count ?? '1800' });
+  if (Object.hasOwn(longer, what ?? '')) {
+    const { path, variable, usual } = longer[what];
+    return await test(path, { [variable]: count ?? usual });
+  }
   if (what === 'faults') return await faults(Number(count ?? 20));
   const directory = mkdtempSync(join(tmpdir(), 'boxkeep-soak-'));
   const daemon = await start(directory);
