@@ -14,7 +14,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { pythonEnvironment } from '../python.mjs';
 import { repositoryRoot } from '../repository.mjs';
 import { runTool, SetupError } from '../setup.mjs';
@@ -23,7 +22,9 @@ import { billOfMaterials, licenceTexts } from './sbom.mjs';
 const files = { x64: 'dist/boxkeep', arm64: 'dist/boxkeep-arm64' };
 const notesLines = 40;
 
-export async function assemble(directory) {
+await runTool(async () => {
+  const [directory] = process.argv.slice(2).map((path) => resolve(path));
+  if (directory === undefined) throw new SetupError('usage: node tools/release/assemble.mjs DIRECTORY');
   if (existsSync(directory)) throw new SetupError(`${directory} exists: remove it, or name another directory`);
   const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
   mkdirSync(directory, { recursive: true });
@@ -41,7 +42,8 @@ export async function assemble(directory) {
   packForNode(directory);
   await packForPython(directory);
   write('SHA256SUMS', sums(directory));
-}
+  return 0;
+});
 
 /** In the format of sha256sum. */
 function sums(directory) {
@@ -55,7 +57,7 @@ function sums(directory) {
     .join('');
 }
 
-/** How to install it, and the headings of the newest part of the changelog with what was changed and removed. */
+/** How to install it, and the newest part of the changelog; of a long one, what was changed, fixed and removed. */
 function notes(version) {
   const changelog = readFileSync(join(repositoryRoot, 'CHANGELOG.md'), 'utf8');
   const [, newest = ''] = changelog.split(/^## .*$/m);
@@ -107,13 +109,4 @@ function run(command, args, cwd, env = {}) {
     env: { ...process.env, ...env },
   });
   if (status !== 0) throw new SetupError(`${command} ${args[0]} failed: ${error?.message ?? stderr}`);
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  await runTool(async () => {
-    const [directory] = process.argv.slice(2);
-    if (directory === undefined) throw new SetupError('usage: node tools/release/assemble.mjs DIRECTORY');
-    await assemble(resolve(directory));
-    return 0;
-  });
 }

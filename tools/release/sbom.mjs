@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { repositoryRoot, ripgrepPath } from '../repository.mjs';
 import { SetupError } from '../setup.mjs';
 
@@ -20,7 +20,7 @@ export function billOfMaterials(version, glibcRoots) {
     ...document.components.filter(({ name }) => !workspaces.includes(name)),
     ...carriedParts(glibcRoots),
   ];
-  const component = { type: 'application', name: 'boxkeep', version, licenses: [licence('Apache-2.0')] };
+  const component = { type: 'application', name: 'boxkeep', version, licenses: [{ expression: 'Apache-2.0' }] };
   const { $schema, bomFormat, specVersion } = document;
   return { $schema, bomFormat, specVersion, version: 1, metadata: { component }, components };
 }
@@ -41,13 +41,12 @@ export function licenceTexts({ components }) {
 }
 
 function licenceText(name) {
-  const folder = join(repositoryRoot, 'node_modules', name === 'ripgrep' ? ripgrepPackage() : name);
+  const ofRipgrep = dirname(dirname(ripgrepPath()));
+  const folder = name === 'ripgrep' ? ofRipgrep : join(repositoryRoot, 'node_modules', name);
   if (!existsSync(folder)) return null;
   const file = readdirSync(folder).find((entry) => /^(?:licen[cs]e|copying)(?:\.\w+)?$/i.test(entry));
   return file === undefined ? null : readFileSync(join(folder, file), 'utf8').trim();
 }
-
-const ripgrepPackage = () => `@vscode/ripgrep-linux-${process.arch}`;
 
 /** npm names packages by their version, and the private ones of the repository have none. */
 function packagesOfNpm() {
@@ -94,8 +93,4 @@ function glibcIn(root) {
 function part(name, version, purl, expression) {
   if (!version) throw new SetupError(`${name} does not say which version it is`);
   return { type: 'library', name, version, purl, licenses: [{ expression }] };
-}
-
-function licence(id) {
-  return { license: { id } };
 }
