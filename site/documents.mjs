@@ -77,3 +77,8 @@ function documentsIn(folder) {
 function pageOf(path) {
   return path.replace(/(^|\/)README\.md$/, '$1index.md').replace(/\.md$/, '.html');
 }
+
+/** The address of a file of the site in one of its pages. */
+export function addressFrom(page, file) {
+  return posix.relative(posix.dirname(page), file);
+}

@@ -1,7 +1,6 @@
 /** Makes a page of each document, with the documents unchanged: links between them become links between pages. */
-import { posix } from 'node:path';
 import { Anchors, resolveLink } from '../tools/documents.mjs';
-import { grouped, readDocuments } from './documents.mjs';
+import { addressFrom, grouped, readDocuments } from './documents.mjs';
 
 const { documents, files } = readDocuments();
 const groups = grouped(documents);
@@ -45,7 +44,7 @@ function links(markdown) {
       const [target = '', anchor] = address.split('#');
       const place = resolveLink(path, target);
       const reached = pages.get(place) ?? pages.get(`${place}/README.md`) ?? files.find((file) => file === place);
-      return reached && relative(page, reached) + (anchor ? `#${anchor}` : '');
+      return reached && addressFrom(page, reached) + (anchor ? `#${anchor}` : '');
     };
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       if (token.type === 'image') token.attrSet('src', changed(token.attrGet('src')));
@@ -64,10 +63,6 @@ function wideBlocks(markdown) {
   rules.fence = (...all) => fence(...all).replace('<pre', '<pre tabindex="0"');
   rules.table_open = () => '<div class="wide" tabindex="0"><table>\n';
   rules.table_close = () => '</table></div>\n';
-}
-
-export function relative(from, to) {
-  return posix.relative(posix.dirname(from), to) || posix.basename(to);
 }
 
 function llmsText() {

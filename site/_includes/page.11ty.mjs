@@ -1,9 +1,10 @@
 /** The frame of a page: navigation, text and style, without a script. */
 import { posix } from 'node:path';
+import { addressFrom } from '../documents.mjs';
 
 export function render({ content, document, groups }) {
   const { title, sentence, page, path } = document;
-  const to = (target) => posix.relative(posix.dirname(page), target);
+  const to = (target) => addressFrom(page, target);
   const entry = (other) =>
     `<li><a href="${to(other.page)}"${other.path === path ? ' aria-current="page"' : ''}>${escaped(other.title)}</a></li>`;
   const group = ({ name, documents }) => {
