@@ -141,6 +141,25 @@ test(
 );
 
 test(
+  'PROMISE-10 AGS-HTTP2 a client that reads one of two streams gets all of it, and need not say anything more',
+  async ({ sandbox }) => {
+    using client = await FrameConnection.open(portsOf(sandbox).grpc);
+    const wide = Buffer.from([0x40, 0, 0, 0]);
+    const body = enveloped(shellMessage(`head -c ${outputBytes} /dev/zero`));
+    const call = (stream: number) => [
+      frame(frameType.headers, flag.endHeaders, stream, fields(callFields('Start', 'localhost'))),
+      frame(frameType.data, flag.endStream, stream, body),
+    ];
+    await client.send(Buffer.concat([opening(), frame(frameType.window, 0, 0, wide), ...call(1)]));
+    await until('the first stream has filled its window', () => client.received.length === 65_536);
+    await client.send(Buffer.concat([...call(3), frame(frameType.window, 0, 3, wide)]));
+    const trailers = Buffer.from([frameType.headers, flag.endHeaders | flag.endStream, 0, 0, 0, 3]);
+    await until('the second stream has ended', () => client.received.includes(trailers));
+  },
+  options,
+);
+
+test(
   'PROMISE-10 AGS-HTTP2 connections that stop in the middle of a word keep nobody waiting',
   async ({ sandbox }) => {
     const clients: FrameConnection[] = [];

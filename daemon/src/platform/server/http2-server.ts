@@ -1,5 +1,5 @@
 /** Serves HTTP/2 without TLS on a port: Web requests, and answers that may have trailers. */
-import { once } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import {
   constants,
   createServer,
@@ -70,6 +70,8 @@ export const bindHttp2: Bind = async ({ hostname: host, port, idleSeconds }, fet
 
 /** One connection. */
 class Http2Connection {
+  /** The socket itself; what the session shows of it emits nothing. */
+  readonly #socket: EventEmitter;
   readonly #streams = new Set<ServerHttp2Stream>();
   #quietFromMs = performance.now();
   #isAsked = false;
@@ -80,6 +82,7 @@ class Http2Connection {
     private readonly session: Http2Session,
     private readonly idleMs: number,
   ) {
+    this.#socket = session.socket.on('error', () => session.destroy());
     session.on('ping', () => this.#count());
     session.on('remoteSettings', () => this.#count());
     session.on('error', () => session.destroy()); // The client broke the protocol or has gone.
@@ -122,11 +125,20 @@ class Http2Connection {
     if (stream.closed) return;
     try {
       const response = await fetch(requestOf(stream, headers, gone.signal), idleLimitOf(stream));
-      await answer(stream, response, (bytes) => this.#allow(Math.ceil(bytes / frameBytes)));
+      await answer(stream, response, (bytes) => this.#sent(bytes));
       isAnswered = true;
     } catch {
       stream.close(NGHTTP2_INTERNAL_ERROR); // Of a request that another daemon did not take; the program answers all else.
     }
+  }
+
+  /**
+   * What waits behind a stream whose client takes no more is sent when the socket says that it is free: the runtime
+   * queues all streams as soon as one of them has to wait, and looks again only when the client says something.
+   */
+  #sent(bytes: number): void {
+    this.#allow(Math.ceil(bytes / frameBytes));
+    this.#socket.emit('drain');
   }
 
   /** Counts what has no answer; a client that sends nothing else is cut off. */
@@ -197,12 +209,11 @@ async function send(stream: ServerHttp2Stream, body: ReadableStream<Uint8Array>,
     const { done, value } = await reader.read();
     if (stream.destroyed) return;
     if (done) return void stream.end();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    drained = resolve;
+    const isTaken = stream.write(value);
     onSent(value.length);
-    if (!stream.write(value)) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      drained = resolve;
-      await Promise.race([promise, closed]);
-    }
+    if (!isTaken) await Promise.race([promise, closed]);
     await slices.next();
   }
 }
