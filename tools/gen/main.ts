@@ -24,6 +24,7 @@ import { withSection } from './marked-section.ts';
 import { pythonClient } from './python/client.ts';
 import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
 import { routeList } from './route-list.ts';
+import { withVersion } from './version.ts';
 
 const root = dirname(dirname(import.meta.dirname));
 const isCheck = process.argv.includes('--check');
@@ -48,6 +49,13 @@ for (const surface of surfaceNames) {
 
 // An archive of the package needs the file, and would keep a link as a link.
 files.set('clients/python/LICENSE', readFileSync(join(root, 'LICENSE'), 'utf8'));
+
+const { version } = JSON.parse(readFileSync(join(root, 'daemon/package.json'), 'utf8')) as { version: string };
+for (const path of [
+  ...['package-lock.json', 'clients/typescript/package.json'],
+  ...new Bun.Glob('deploy/kubernetes/**/*.yaml').scanSync(root),
+])
+  files.set(path, withVersion(readFileSync(join(root, path), 'utf8'), version));
 
 const e2b = await describeE2b();
 files.set('spec/e2b.json', asJson(e2b));

@@ -89,13 +89,14 @@ const cases = {
   versionOnce: {
     planted: {
       'daemon/package.json': manifest('9.8.7'),
-      'package-lock.json': JSON.stringify({ packages: { daemon: { version: '9.8.6' } } }),
-      'README.md': 'boxkeep 9.8.7\n',
+      'package-lock.json': JSON.stringify({ packages: { daemon: { version: '9.8.7' } } }),
+      'test/clients/requirements.txt': 'other==9.8.7\n',
+      'README.md': 'boxkeep-9.8.7.\n',
+      'docs/a.md': 'boxkeep 9.8.7-alpha.1, 9.8.70 and 19.8.7\n',
       'CHANGELOG.md': '## 9.8.7\n',
       'deploy/kubernetes/a.yaml': 'image: boxkeep/base:9.8.7\n',
-      'deploy/kubernetes/b.yaml': 'image: boxkeep/base:9.8.6\n',
     },
-    says: ['README.md:', 'deploy/kubernetes/b.yaml:', 'package-lock.json:'],
+    says: ['README.md:'],
   },
   oldNameIsGone: {
     planted: {
@@ -183,7 +184,13 @@ const cases = {
     planted: { 'package-lock.json': '"resolved": "https://example.org/a.tgz"\n"resolved": "daemon"\n' },
     says: ['package-lock.json:1:'],
   },
-  changelogIsKept: { planted: { 'CHANGELOG.md': '## 1.0.0\n' }, says: ['CHANGELOG.md:'] },
+  changelogIsKept: {
+    planted: {
+      'daemon/package.json': manifest('1.1.0'),
+      'CHANGELOG.md': '# Changelog\n## Unreleased\n## 1.0.0 (2026-01-31)\n',
+    },
+    says: ['CHANGELOG.md:'],
+  },
   documentsNamePathsThatExist: {
     planted: {
       'README.md':

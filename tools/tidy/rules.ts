@@ -164,27 +164,20 @@ export const namesAreOfTheField: Rule = (files) => {
     );
 };
 
-/** Manifests name the images of this version, because a tag without one keeps an old build on a node. */
+/**
+ * `npm run gen` writes the version where other tools look for it. The files of package managers name versions of others,
+ * and an example shows any version.
+ */
 export const versionOnce: Rule = (files) => {
-  const version = (parse(files, 'daemon/package.json') as { version: string }).version;
-  const isStamped = ({ path }: SourceFile): boolean =>
-    /^(daemon\/package\.json|package-lock\.json|CHANGELOG\.md|clients\/python\/src\/boxkeep\/_wire\.py$|clients\/typescript\/(?:package\.json|src\/wire\.ts)$|spec\/|docs\/reference\/|deploy\/kubernetes\/)/.test(
+  const { version } = parse(files, 'daemon/package.json') as { version: string };
+  const isWritten = ({ path }: SourceFile): boolean =>
+    /^(?:daemon\/package\.json|daemon\/src\/http\/description\/|CHANGELOG\.md|clients\/python\/src\/boxkeep\/_wire\.py|clients\/typescript\/(?:package\.json|src\/wire\.ts)$|spec\/|docs\/reference\/|deploy\/kubernetes\/)/.test(
       path,
-    );
-  const tags = files.flatMap(({ path, text }) =>
-    path.startsWith('deploy/kubernetes/')
-      ? [...text.matchAll(/\bboxkeep\/\w+:(\S+)/g)].map(([, tag]) => ({ path, tag }))
-      : [],
-  );
-  const others = files.filter((file) => !isStamped(file) && isOurs(file) && file.text.includes(version));
-  const locked = (parse(files, 'package-lock.json') as { packages: Record<string, { version?: string }> }).packages[
-    'daemon'
-  ]?.version;
-  return [
-    ...others.map(({ path }) => `${path}: repeats the version, which is in daemon/package.json`),
-    ...tags.filter(({ tag }) => tag !== version).map(({ path, tag }) => `${path}: names an image of version ${tag}`),
-    ...(locked === version ? [] : [`package-lock.json: has version ${locked}; npm install brings it in line`]),
-  ];
+    ) || /(?:package-lock\.json|requirements\.txt|\.lock)$/.test(path);
+  const whole = new RegExp(String.raw`(?<![\d.])${version.replaceAll('.', String.raw`\.`)}(?![\w.-]*\d)`);
+  return files
+    .filter((file) => !isWritten(file) && isOurs(file) && whole.test(file.text))
+    .map(({ path }) => `${path}: repeats the version, which is in daemon/package.json`);
 };
 
 /** The project had another name before, which only the changelog may mention. */
@@ -357,10 +350,14 @@ export const lockfileIsWhole: Rule = (files) => {
   );
 };
 
+/** The notes of a release are the part of the changelog that has its version; later changes stand above it. */
 export const changelogIsKept: Rule = (files) => {
-  const changelog = files.find(({ path }) => path === 'CHANGELOG.md');
-  if (!changelog) return ['CHANGELOG.md: is missing'];
-  return /^## Unreleased$/m.test(changelog.text) ? [] : ['CHANGELOG.md: has no "## Unreleased"'];
+  const { version } = parse(files, 'daemon/package.json') as { version: string };
+  const [newest = '', next = ''] = [...content(files, 'CHANGELOG.md').matchAll(/^## (.+)$/gm)].map(([, name]) => name);
+  const dated = newest === 'Unreleased' ? next : newest;
+  return /^\S+ \(\d{4}-\d\d-\d\d\)$/.test(dated) && dated.startsWith(`${version} `)
+    ? []
+    : [`CHANGELOG.md: begins with neither "## ${version} (date)" nor "## Unreleased" and that`];
 };
 
 /** The folders that a path in a document may be relative to. */

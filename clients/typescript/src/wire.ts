@@ -3413,7 +3413,7 @@ export interface Operations {
 }
 
 /** The version of the daemon that this description is of. */
-export const version = '2.0.0-alpha.1';
+export const version = '2.0.0';
 
 /** As URI templates (RFC 6570). The query is named where there is a body too. */
 export const routes = {

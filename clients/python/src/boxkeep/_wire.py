@@ -56,7 +56,7 @@ __all__ = [
     "InternalError",
 ]
 
-version = "2.0.0-alpha.1"
+version = "2.0.0"
 
 ErrorCode = Literal[
     "malformed_request",
