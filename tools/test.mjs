@@ -162,8 +162,8 @@ const tiers = [
   {
     name: 'release',
     folder: 'test/release',
-    before: [['tools/build.mjs'], ['tools/build.mjs', '--arch', 'arm64']],
-    onlyByName: true, // Needs root, packages of Debian and a second compiler.
+    before: [['tools/build.mjs'], ['tools/build.mjs', '--arch', 'arm64'], ['tools/site.mjs']],
+    onlyByName: true, // Needs root, packages of Debian and a second compiler, and installs the packages of site/.
   },
   {
     name: 'deploy',

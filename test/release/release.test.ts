@@ -16,9 +16,11 @@ const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package
 beforeAll(() => assemble(release));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-function assemble(directory: string): void {
-  const { exitCode, stderr } = Bun.spawnSync(['node', 'tools/release/assemble.mjs', directory], {
+function assemble(directory: string, umask = '022', env: Readonly<Record<string, string>> = {}): void {
+  const script = 'umask "$1" && exec node tools/release/assemble.mjs "$2"';
+  const { exitCode, stderr } = Bun.spawnSync(['sh', '-c', script, 'sh', umask, directory], {
     cwd: repositoryRoot,
+    env: { ...process.env, ...env },
   });
   if (exitCode !== 0) throw new Error(stderr.toString());
 }
@@ -32,6 +34,7 @@ test('RELEASE has both files, the clients, the parts with their licences, notes,
     [
       ...[`boxkeep-${version}-linux-arm64`, `boxkeep-${version}-linux-x64`, `boxkeep-${version}.tgz`],
       ...[`boxkeep-${python}-py3-none-any.whl`, `boxkeep-${python}.tar.gz`],
+      `boxkeep-${version}-site.tar.gz`,
       ...['install.sh', 'LICENCES.txt', 'NOTES.md', 'sbom.cdx.json', 'SHA256SUMS'],
     ].toSorted(),
   );
@@ -44,7 +47,25 @@ test('RELEASE has both files, the clients, the parts with their licences, notes,
           .digest('hex')}  ${name}`,
     );
   expect(read('SHA256SUMS').trim().split('\n').toSorted()).toEqual(lines.toSorted());
-  expect(read('NOTES.md').split('\n').length).toBeLessThanOrEqual(41);
+});
+
+test('RELEASE has notes of at most forty lines: how to install it, and what is new in this version', () => {
+  const notes = read('NOTES.md');
+  expect(notes).toStartWith(`# boxkeep ${version}\n`);
+  expect(notes.split('\n').length).toBeLessThanOrEqual(41);
+  expect(notes).toMatch(/^- (?:Added|Changed|Fixed): /m);
+  expect(notes).not.toContain('](');
+});
+
+test('RELEASE has the documents as pages, below one directory and without the accounts of this machine', () => {
+  const archive = join(release, `boxkeep-${version}-site.tar.gz`);
+  const list = Bun.spawnSync(['tar', '-tzvf', archive, '--numeric-owner']).stdout.toString().trim().split('\n');
+  const entries = list.map((line) => /^([-d])\S+ (\S+) +\d+ \S+ \S+ (.+)$/.exec(line)?.slice(1) ?? [line]);
+  expect(entries.filter(([, owner]) => owner !== '0/0')).toEqual([]);
+  const paths = entries.map(([, , path = '']) => path);
+  expect(paths.filter((path) => !path.startsWith(`boxkeep-${version}-site/`))).toEqual([]);
+  expect(paths).toContain(`boxkeep-${version}-site/index.html`);
+  expect(paths).toContain(`boxkeep-${version}-site/docs/guide/installing.html`);
 });
 
 test('RELEASE names each part with its version and its licence, and has the text of each licence', () => {
@@ -61,8 +82,8 @@ test('RELEASE names each part with its version and its licence, and has the text
   }
 });
 
-test('RELEASE is the same, byte for byte, when it is made again', () => {
-  assemble(join(scratch, 'two'));
+test('RELEASE is the same, byte for byte, when it is made again by an account with other habits', () => {
+  assemble(join(scratch, 'two'), '077', { TZ: 'Pacific/Auckland', LC_ALL: 'C' });
   expect(readFileSync(join(scratch, 'two/SHA256SUMS'), 'utf8')).toBe(read('SHA256SUMS'));
 }, 60_000);
 

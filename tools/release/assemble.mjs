@@ -1,6 +1,5 @@
-/** Puts a release together from the built files: `node tools/release/assemble.mjs DIRECTORY`, which must not exist. */
+/** Puts a release together from what is built: `node tools/release/assemble.mjs DIRECTORY`, which must not exist. */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   copyFileSync,
   cpSync,
@@ -20,13 +19,16 @@ import { runTool, SetupError } from '../setup.mjs';
 import { billOfMaterials, licenceTexts } from './sbom.mjs';
 
 const files = { x64: 'dist/boxkeep', arm64: 'dist/boxkeep-arm64' };
-const notesLines = 40;
+const site = 'dist/site';
+const maxNotesLines = 40;
 
 await runTool(async () => {
   const [directory] = process.argv.slice(2).map((path) => resolve(path));
   if (directory === undefined) throw new SetupError('usage: node tools/release/assemble.mjs DIRECTORY');
   if (existsSync(directory)) throw new SetupError(`${directory} exists: remove it, or name another directory`);
   const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
+  // The packages of the clients keep the permissions of their files.
+  process.umask(0o022);
   mkdirSync(directory, { recursive: true });
   for (const [machine, file] of Object.entries(files)) {
     const from = join(repositoryRoot, file);
@@ -41,43 +43,43 @@ await runTool(async () => {
   copyFileSync(join(repositoryRoot, 'tools/release/install.sh'), join(directory, 'install.sh'));
   packForNode(directory);
   await packForPython(directory);
-  write('SHA256SUMS', sums(directory));
+  packSite(directory, `boxkeep-${version}-site`);
+  write('SHA256SUMS', run('sha256sum', readdirSync(directory).toSorted(), directory));
+  run('chmod', ['-R', 'u=rwX,go=rX', directory]);
   return 0;
 });
 
-/** In the format of sha256sum. */
-function sums(directory) {
-  const digest = (name) =>
-    createHash('sha256')
-      .update(readFileSync(join(directory, name)))
-      .digest('hex');
-  return readdirSync(directory)
-    .toSorted()
-    .map((name) => `${digest(name)}  ${name}\n`)
-    .join('');
-}
-
-/** How to install it, and the newest part of the changelog; of a long one, what was changed, fixed and removed. */
+/** How to install it, and the part of the changelog that has the version, whose links lead into the repository. */
 function notes(version) {
   const changelog = readFileSync(join(repositoryRoot, 'CHANGELOG.md'), 'utf8');
-  const [, newest = ''] = changelog.split(/^## .*$/m);
-  const head = [
+  const [section] = changelog.split(/^## /m).filter((part) => part.startsWith(`${version} (`));
+  if (section === undefined) throw new SetupError(`CHANGELOG.md has no part "## ${version} (date)"`);
+  const changes = section
+    .replaceAll(/ \(\[\w+\]\([^)]*\)\)/g, '')
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .split('\n')
+    .slice(1)
+    .filter((line) => line !== '');
+  const lines = [
     `# boxkeep ${version}`,
     '',
     '    sh install.sh                # checks the file and copies it to /usr/local/bin',
     '    npm install ./boxkeep-*.tgz  # the client for TypeScript',
     '    pip install ./boxkeep-*.whl  # the client for Python',
     '',
-    'An image without a shell takes the file as it is: `COPY boxkeep-*-linux-x64 /boxkeep`.',
-    '',
+    ...changes,
   ];
-  const all = newest
-    .trim()
-    .split('\n')
-    .filter((line) => line !== '');
-  const heads = all.filter((line) => !line.startsWith('- Added:'));
-  const chosen = (head.length + all.length <= notesLines ? all : heads).slice(0, notesLines - head.length - 1);
-  return [...head, ...chosen, 'Everything that changed is in CHANGELOG.md.', ''].join('\n');
+  if (lines.length > maxNotesLines) throw new SetupError(`the notes have ${lines.length} lines: shorten CHANGELOG.md`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Sorted, and without times and accounts of this machine. */
+function packSite(directory, name) {
+  if (!existsSync(join(repositoryRoot, site))) throw new SetupError(`${site} is missing: npm run release builds it`);
+  const anywhere = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];
+  const options = ['--format=ustar', '--use-compress-program=gzip -n', `--transform=s/^[.]/${name}/`, ...anywhere];
+  const archive = join(directory, `${name}.tar.gz`);
+  run('tar', ['--create', '--file', archive, ...options, '--directory', join(repositoryRoot, site), '.']);
 }
 
 /** The package is packed from a copy, because npm builds it in its folder. */
@@ -89,6 +91,7 @@ function packForNode(directory) {
     for (const shared of ['LICENSE', 'tsconfig.json']) {
       copyFileSync(join(repositoryRoot, shared), join(scratch, shared));
     }
+    run('chmod', ['-R', 'u=rwX,go=rX', scratch]);
     const path = `${join(repositoryRoot, 'node_modules/.bin')}:${process.env.PATH}`;
     run('npm', ['pack', '--silent', '--pack-destination', directory], folder, { PATH: path });
   } finally {
@@ -103,10 +106,11 @@ async function packForPython(directory) {
 }
 
 function run(command, args, cwd, env = {}) {
-  const { status, stderr, error } = spawnSync(command, args, {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
     cwd,
     encoding: 'utf8',
     env: { ...process.env, ...env },
   });
   if (status !== 0) throw new SetupError(`${command} ${args[0]} failed: ${error?.message ?? stderr}`);
+  return stdout;
 }

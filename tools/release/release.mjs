@@ -12,6 +12,7 @@ await runTool(() => {
   const changes = run('git', ['status', '--porcelain'], 'pipe');
   if (changes !== '') throw new SetupError(`a release has no changes that are not committed:\n${changes}`);
   for (const args of [[], ['--arch', 'arm64']]) run('node', ['tools/build.mjs', ...args]);
+  run('node', ['tools/site.mjs']);
   rmSync(directory, { recursive: true, force: true });
   run('node', ['tools/release/assemble.mjs', directory]);
   process.stdout.write(readFileSync(join(directory, 'SHA256SUMS')));
