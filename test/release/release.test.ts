@@ -1,11 +1,11 @@
 /** The directory that `npm run release` makes, and the installation from it. */
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { repositoryRoot } from '../harness/sandbox.ts';
-import { Root } from './root.ts';
+import { readOnly, Root } from './root.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'boxkeep-release-'));
 const release = join(scratch, 'one');
@@ -91,22 +91,83 @@ const roots: Readonly<Record<string, () => Root>> = {
   'glibc and busybox': () =>
     new Root().addBusybox().copy('lib/x86_64-linux-gnu/libc.so.6').copy('lib64/ld-linux-x86-64.so.2'),
   'musl and busybox': () => new Root().addBusybox().copy('lib/ld-musl-x86_64.so.1'),
+  'busybox alone': () => new Root().addBusybox(),
 };
+
+const file = `boxkeep-${version}-linux-x64`;
+const withRelease = (root: Root): Root => {
+  root.add('release');
+  for (const name of ['install.sh', 'SHA256SUMS', file]) {
+    cpSync(join(release, name), join(root.directory, 'release', name));
+  }
+  return root;
+};
+const install = (root: Root, ...args: string[]) => root.run('/bin/sh', '/release/install.sh', ...args);
 
 test.each(Object.entries(roots))(
   'RELEASE installs into a root with %s, and a damaged file does not',
   async (_, make) => {
-    using root = make();
-    root.add('release');
-    for (const name of ['install.sh', 'SHA256SUMS', `boxkeep-${version}-linux-x64`]) {
-      cpSync(join(release, name), join(root.directory, 'release', name));
-    }
-    const { code, stdout } = await root.run('/bin/sh', '/release/install.sh');
+    using root = withRelease(make());
+    const { code, stdout } = await install(root);
     expect([code, stdout.startsWith(version)]).toEqual([0, true]);
     expect(stdout).toMatch(/^\S+ \((?:commit [0-9a-f]{40}, )?contents [0-9a-f]{16}\)\n$/);
     expect((await root.run('/usr/local/bin/boxkeep', 'version')).stdout).toBe(stdout);
-    await Bun.write(join(root.directory, 'release', `boxkeep-${version}-linux-x64`), 'damaged');
-    expect(await root.run('/bin/sh', '/release/install.sh', '/opt')).toMatchObject({ code: 1 });
-    expect(readdirSync(root.directory)).not.toContain('opt');
+    expect(await install(root, 'opt/bin')).toMatchObject({ code: 0, stdout });
+    expect(readdirSync(join(root.directory, 'opt/bin'))).toEqual(['boxkeep']);
+    await Bun.write(join(root.directory, 'release', file), 'damaged');
+    expect(await install(root, '/srv')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`${file} is not the file that was released`),
+    });
+    expect(readdirSync(root.directory)).not.toContain('srv');
+  },
+);
+
+const withDash = (root: Root): Root => {
+  rmSync(join(root.directory, 'bin/sh'), { force: true });
+  return root.copy('lib/x86_64-linux-gnu/libc.so.6').copy('lib64/ld-linux-x86-64.so.2').copy('bin/dash', 'bin/sh');
+};
+/** The shell of busybox would run the uname that it has inside. */
+const onMachine = (name: string): Root =>
+  replaced(withDash(new Root().addBusybox()), 'bin/uname', `#!/bin/sh\necho ${name}\n`);
+
+/** What a root lacks, and the line that says so. */
+const refusals: Readonly<Record<string, readonly [() => Root, string]>> = {
+  'no program but the shell': [
+    () => withDash(new Root()),
+    'needs chmod cp grep mkdir mv rm sha256sum uname, as busybox has them',
+  ],
+  'a directory that it cannot write': [
+    () => new Root({ mounts: readOnly }).addBusybox(),
+    'cannot write to /usr/local/bin: run this as root, or name another directory',
+  ],
+  'no /proc': [
+    () => new Root({ proc: false }).addBusybox(),
+    `${file} does not run here, so /usr/local/bin is as it was`,
+  ],
+  'another machine': [() => onMachine('riscv64'), 'boxkeep runs on x86-64 and arm64; this machine is riscv64'],
+  'only the file of another machine': [() => onMachine('aarch64'), '/release has no file for arm64'],
+  'the files of two versions': [
+    () => replaced(new Root().addBusybox(), 'release/boxkeep-1.0.0-linux-x64', ''),
+    `/release has files of several versions: boxkeep-1.0.0-linux-x64 ${file}`,
+  ],
+};
+
+function replaced(root: Root, path: string, content: string): Root {
+  root.add(dirname(path));
+  rmSync(join(root.directory, path), { force: true });
+  writeFileSync(join(root.directory, path), content, { mode: 0o755 });
+  return root;
+}
+
+test.each(Object.entries(refusals))(
+  'RELEASE says why it does not install into a root with %s, and changes nothing',
+  async (_, [make, reason]) => {
+    using root = withRelease(make());
+    const { code, stdout, stderr } = await install(root);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr.trim().split('\n').at(-1)).toContain(`install.sh: ${reason}`);
+    const installed = join(root.directory, 'usr/local/bin');
+    expect(existsSync(installed) ? readdirSync(installed) : []).toEqual([]);
   },
 );

@@ -19,6 +19,8 @@ const endsWithinMs = 8000;
 /** Mounts before chroot; the shell that mounts has the root as its working directory. */
 const enter = 'cd "$1" && shift && eval "$1" && shift && exec chroot "$@"';
 const withProc = 'mount -t proc proc proc';
+/** Mounts for a root in which nothing can be written. */
+export const readOnly = 'mount --bind . . && cd . && mount -o remount,bind,ro "$PWD" && cd "$PWD"';
 
 export interface RootOptions {
   /** Shell commands that mount the root's file systems besides /proc. */

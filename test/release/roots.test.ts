@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../harness/until.ts';
-import { Root } from './root.ts';
+import { readOnly, Root } from './root.ts';
 
 interface Kind {
   readonly make: () => Root;
@@ -17,7 +17,6 @@ interface Kind {
 const triplet = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 const glibcLoader = process.arch === 'arm64' ? 'lib/ld-linux-aarch64.so.1' : 'lib64/ld-linux-x86-64.so.2';
 const muslLoader = `lib/ld-musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`;
-const readOnly = 'mount --bind . . && cd . && mount -o remount,bind,ro "$PWD" && cd "$PWD"';
 const nullDevice = 'mkdir -p dev && touch dev/null && mount --bind /dev/null dev/null';
 /** A shell opens /dev/null for a background job, and not every root has one; this program forks by itself. */
 const timeoutForks = 'timeout 5 sh -c "exit 3"';
