@@ -116,6 +116,7 @@ const longFiles = [
 /** Folders with tiers of their own; `npm run images -- test` runs the tests of the images. */
 const ofOtherTiers = [
   'test/release/',
+  'test/clones/',
   'test/arm64/',
   'test/images/',
   'test/tasks/',
@@ -223,6 +224,12 @@ const tiers = [
     env: { BOXKEEP_TARGET: 'binary' },
     before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
     onlyByName: true, // Opens all views at once for a minute; each view has tests of its own.
+    exceptWithAll: true,
+  },
+  {
+    name: 'proof: clones',
+    folder: 'test/clones',
+    onlyByName: true, // Makes two releases from clones, each with packages, both compilers and the site.
     exceptWithAll: true,
   },
   {
