@@ -123,18 +123,13 @@ test.each(Object.entries(roots))(
   },
 );
 
-const withDash = (root: Root): Root => {
-  rmSync(join(root.directory, 'bin/sh'), { force: true });
-  return root.copy('lib/x86_64-linux-gnu/libc.so.6').copy('lib64/ld-linux-x86-64.so.2').copy('bin/dash', 'bin/sh');
-};
-/** The shell of busybox would run the uname that it has inside. */
 const onMachine = (name: string): Root =>
-  replaced(withDash(new Root().addBusybox()), 'bin/uname', `#!/bin/sh\necho ${name}\n`);
+  replaced(new Root().addBusybox().addShell(), 'bin/uname', `#!/bin/sh\necho ${name}\n`);
 
 /** What a root lacks, and the line that says so. */
 const refusals: Readonly<Record<string, readonly [() => Root, string]>> = {
   'no program but the shell': [
-    () => withDash(new Root()),
+    () => new Root().addShell(),
     'needs chmod cp grep mkdir mv rm sha256sum uname, as busybox has them',
   ],
   'a directory that it cannot write': [

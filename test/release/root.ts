@@ -28,6 +28,8 @@ export interface RootOptions {
   readonly proc?: boolean;
   /** The uid and gid; root by default. */
   readonly account?: number;
+  /** Programs of another machine need an emulator; this machine's by default. */
+  readonly architecture?: 'arm64';
 }
 
 export class Root implements Disposable {
@@ -39,7 +41,8 @@ export class Root implements Disposable {
     this.#options = options;
     chmodSync(this.directory, 0o755);
     mkdirSync(join(this.directory, 'proc'));
-    copyFileSync(join(repositoryRoot, 'dist/boxkeep'), join(this.directory, 'boxkeep'));
+    const built = options.architecture ? `boxkeep-${options.architecture}` : 'boxkeep';
+    copyFileSync(join(repositoryRoot, 'dist', built), join(this.directory, 'boxkeep'));
   }
 
   /** Makes a directory in the root. */
@@ -52,7 +55,7 @@ export class Root implements Disposable {
   /** Copies a file of a Debian package into the root, at the same or another path. */
   copy(from: string, to = from): this {
     this.add(dirname(to));
-    cpSync(join(debianFiles(), from), join(this.directory, to), { dereference: true });
+    cpSync(join(debianFiles(this.#options.architecture), from), join(this.directory, to), { dereference: true });
     return this;
   }
 
@@ -63,6 +66,12 @@ export class Root implements Disposable {
     const names = spawnSync(busybox, ['--list'], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean);
     for (const name of names.filter((name) => name !== 'busybox')) linkSync(busybox, join(this.directory, 'bin', name));
     return this;
+  }
+
+  /** Installs a static shell that runs the programs on PATH. The shell of busybox runs those that it has inside. */
+  addShell(): this {
+    rmSync(join(this.directory, 'bin/sh'), { force: true });
+    return this.copy('bin/bash-static', 'bin/sh');
   }
 
   /** The program in the root, in separate PID and mount namespaces. */
