@@ -1,4 +1,8 @@
-/** Puts a release together from what is built: `node tools/release/assemble.mjs DIRECTORY`, which must not exist. */
+/**
+ * Puts a release together from what is built: `node tools/release/assemble.mjs DIRECTORY [--images]`.
+ *
+ * The directory must not exist. `--images` adds the images of `npm run images`.
+ */
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -16,6 +20,7 @@ import { join, resolve } from 'node:path';
 import { pythonEnvironment } from '../python.mjs';
 import { repositoryRoot } from '../repository.mjs';
 import { runTool, SetupError } from '../setup.mjs';
+import { saveImages } from './images.mjs';
 import { billOfMaterials, licenceTexts } from './sbom.mjs';
 
 const files = { x64: 'dist/boxkeep', arm64: 'dist/boxkeep-arm64' };
@@ -23,8 +28,10 @@ const site = 'dist/site';
 const maxNotesLines = 40;
 
 await runTool(async () => {
-  const [directory] = process.argv.slice(2).map((path) => resolve(path));
-  if (directory === undefined) throw new SetupError('usage: node tools/release/assemble.mjs DIRECTORY');
+  const [path, ...options] = process.argv.slice(2);
+  if (path === undefined || options.some((option) => option !== '--images'))
+    throw new SetupError('usage: node tools/release/assemble.mjs DIRECTORY [--images]');
+  const directory = resolve(path);
   if (existsSync(directory)) throw new SetupError(`${directory} exists: remove it, or name another directory`);
   const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'daemon/package.json'), 'utf8'));
   // The packages of the clients keep the permissions of their files.
@@ -44,6 +51,7 @@ await runTool(async () => {
   packForNode(directory);
   await packForPython(directory);
   packSite(directory, `boxkeep-${version}-site`);
+  if (options.length > 0) saveImages(directory, version);
   write('SHA256SUMS', run('sha256sum', readdirSync(directory).toSorted(), directory));
   run('chmod', ['-R', 'u=rwX,go=rX', directory]);
   return 0;
