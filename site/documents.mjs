@@ -7,6 +7,7 @@ import { repositoryRoot } from '../tools/repository.mjs';
 /** In the order of the navigation. A document belongs to the first group that has its path or the folder it is in. */
 const groups = [
   { name: 'Guides', paths: ['README.md', 'docs/guide'] },
+  { name: 'Recipes', paths: ['docs/recipes'] },
   { name: 'Clients', paths: ['clients'] },
   { name: 'Reference', paths: ['docs/reference', 'docs/interface.md', 'docs/glossary.md'] },
   { name: 'Protocols', paths: ['docs/protocols'] },

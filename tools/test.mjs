@@ -27,7 +27,7 @@ const differsInTheBinary = [
 ];
 
 /**
- * Bare roots have no interpreters, which `adopted`, `documents` and `failed-upgrade` also need, and the death of PID 1 ends its namespace. The wire format,
+ * Bare roots have no interpreters, which `adopted`, `documents`, `recipes` and `failed-upgrade` also need, and the death of PID 1 ends its namespace. The wire format,
  * v1, the cost of thousands of objects, the look of a screen, and what a gateway, a browser, a display and clients of MCP
  * outside of the root see are the same in every root.
  */
@@ -65,6 +65,7 @@ const sameInEveryRoot = [
     'adopted',
     'failed-upgrade',
     'documents',
+    'recipes',
     'restore',
     'v2-clients',
     ...['error-codes', 'messages', 'misspelt-calls', 'origins', 'parser-fuzz', 'text-form', 'tracing'],

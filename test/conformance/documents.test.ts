@@ -11,6 +11,12 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/guide/browser.md': 'test/conformance/browser-guide.test.ts',
   'docs/guide/code.md': 'test/conformance/code-guide.test.ts',
   'docs/guide/desktop.md': 'test/conformance/desktop-guide.test.ts',
+  ...Object.fromEntries(
+    ['browser-task', 'coding-agent', 'computer-use', 'data-analysis'].map((recipe) => [
+      `docs/recipes/${recipe}.md`,
+      'test/conformance/recipes.test.ts',
+    ]),
+  ),
 };
 
 const documents = ['*.md', 'docs/**/*.md', 'clients/*/*.md', 'bench/*.md', 'console/*.md', 'native/*.md']
