@@ -15,7 +15,7 @@ import { makeOnce } from './make-once.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { provide, runTool, SetupError } from './setup.mjs';
 
-const virtualEnvironments = {
+export const virtualEnvironments = {
   what: 'Python 3 with venv',
   isThere: () => spawnSync('python3', ['-c', 'import ensurepip, venv'], { stdio: 'ignore' }).status === 0,
   packages: ['python3', 'python3-venv'],

@@ -57,6 +57,18 @@ const systemNeeds = {
 /** A failure that the user can fix. It is printed as one line, without a stack. */
 export class SetupError extends Error {}
 
+/** What `setup`, and `provide` of further needs, would install or ask for, a line each. Installs nothing. */
+export function missingParts(furtherNeeds = []) {
+  checkMachine();
+  const needs = [systemNeeds.compiler, systemNeeds.zstd, ...furtherNeeds].filter(({ isThere }) => !isThere());
+  return [
+    ...(isInstalled() ? [] : [`installs npm packages of package-lock.json, into ${modules}`]),
+    ...needs.map(({ what, packages, otherwise }) =>
+      canInstall() ? `installs ${what} with apt-get: ${packages.join(', ')}` : `needs ${what}: ${otherwise}`,
+    ),
+  ];
+}
+
 /**
  * Checks Node, installs the packages when the lockfile changed, and builds the console page and the native program.
  * System dependencies are found or, as root on Debian, installed.
@@ -153,10 +165,13 @@ export function provideCrossCompiler() {
 /** Installs the packages of a need unless it is already met. */
 export function provide({ what, isThere, packages, otherwise }) {
   if (isThere()) return;
-  if (process.getuid?.() !== 0 || !isOnPath('apt-get'))
-    throw new SetupError(`needs ${what}: ${otherwise}, then run this again`);
+  if (!canInstall()) throw new SetupError(`needs ${what}: ${otherwise}, then run this again`);
   console.log(`setup: ${what} is missing; apt-get installs ${packages.join(', ')}`);
   if (!installPackages(packages)) throw new SetupError(`apt-get failed: ${otherwise}, then run this again`);
+}
+
+function canInstall() {
+  return process.getuid?.() === 0 && isOnPath('apt-get');
 }
 
 /**

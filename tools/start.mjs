@@ -1,14 +1,16 @@
 /**
  * `npm start`: runs the daemon from source and shows one real command live.
  *
- * `npm start -- data` shows a Python session instead, and `npm start -- image` a container of the daemon image.
+ * `npm start -- data` shows a Python session instead, and `npm start -- image` a container of the daemon image. With
+ * `--no-install`, it lists what it would install, and ends.
  */
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { repositoryRoot } from './repository.mjs';
-import { pythonEnvironment } from './python.mjs';
-import { runTool, setup, SetupError } from './setup.mjs';
+import { placeOfPython, pythonEnvironment, virtualEnvironments } from './python.mjs';
+import { missingParts, runTool, setup, SetupError } from './setup.mjs';
 import { connect } from './start-client.mjs';
 import { printDataHowTo, runDataDemo } from './start-data.mjs';
 import { runImage } from './start-image.mjs';
@@ -25,10 +27,15 @@ const demo = {
 };
 
 await runTool(async () => {
+  const isData = process.argv[2] === 'data';
+  if (process.argv.includes('--no-install')) {
+    if (!printMissingParts(isData)) console.log('start: everything is installed');
+    return 0;
+  }
   if (process.argv[2] === 'image') return await runImage({ once: process.argv.includes('--once') });
   const args = process.argv.slice(2).filter((arg) => arg !== '--once' && arg !== 'data');
   const once = process.argv.includes('--once');
-  const isData = process.argv[2] === 'data';
+  printMissingParts(isData);
   const { bun, native } = await setup({ compiler: true });
   const python = isData ? [join(await pythonEnvironment('code'), 'bin')] : [];
   const port = await choosePort(args);
@@ -56,6 +63,19 @@ await runTool(async () => {
     await daemon.stop();
   }
 });
+
+/** Returns whether anything is missing. */
+function printMissingParts(isData) {
+  const packages = placeOfPython('code');
+  const parts = [
+    ...missingParts(isData ? [virtualEnvironments] : []),
+    ...(isData && !existsSync(packages)
+      ? [`installs Python packages of test/code/requirements.txt, into ${packages}`]
+      : []),
+  ];
+  for (const part of parts) console.log(`start: ${part}`);
+  return parts.length > 0;
+}
 
 /** The value of a setting, from its flag or its variable. */
 function setting(args, flag, variable) {
