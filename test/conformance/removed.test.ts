@@ -1,6 +1,9 @@
 /** Features of 1.x that were removed: routes answer 404 with a replacement, variables give a warning. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test as plainTest } from 'bun:test';
 import { programEnvironment } from '../harness/closed-ports.ts';
-import { expect, launchCommand, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, launchCommand, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
 import { clientRoutes } from '../harness/v1-clients.ts';
 
 const key = 'canary-key-0b6e4d11f3';
@@ -150,6 +153,18 @@ test(
     expect([18092, 18093].filter((port) => (ports as number[]).includes(port))).toEqual([]);
   },
   { env: goneVariables, expectedWarnings: [...goneWarnings, 'started again by init'] },
+);
+
+plainTest(
+  'RUN-GONE the guide for deployments of 1.x names each variable that is gone, and each that still works',
+  () => {
+    const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
+    const former = [...read('spec/config.json').matchAll(/(\w+) is read too/g)].map(([, name = '']) => name);
+    expect(former).toContain('JUPYTER_POOL_SIZE');
+    const gone = Object.keys(goneVariables).map((name) => name.replace(/_22$/, ''));
+    const guide = read('docs/guide/moving-from-1x.md');
+    expect([...former, ...gone].filter((name) => !guide.includes(`\`${name}`))).toEqual([]);
+  },
 );
 
 const openWarning = 'JWT_PUBLIC_KEY has no effect: the daemon is open to everyone. Set SVC_API_KEY to close it.';
