@@ -15,7 +15,7 @@ let display: TestDisplay;
 let worker: ComputerWorker;
 
 beforeAll(async () => {
-  needPrograms('curl', 'file', 'node', 'python3', 'tar', 'xterm');
+  needPrograms('curl', 'node', 'python3', 'tar', 'xterm');
   python = needPython('code');
   chromium = await Chromium.start();
   display = await TestDisplay.start({ width: 1280, height: 800 });
