@@ -7,6 +7,7 @@ import { containerEnvironment, imageNames } from './containers.mjs';
 import { repositoryRoot } from './repository.mjs';
 import { isOnPath, SetupError } from './setup.mjs';
 import { connect } from './start-client.mjs';
+import { offerConsole } from './start-page.mjs';
 
 const image = 'boxkeep/daemon';
 const readyMs = 60_000;
@@ -26,6 +27,7 @@ export async function runImage({ once }) {
     printHowTo(client);
     if (once) return 0;
     console.log('\nstart: the container continues, its log follows; Ctrl-C ends it');
+    offerConsole(client);
     engine.showLog(id);
     return await interrupted;
   } finally {
@@ -85,8 +87,7 @@ async function runDemo(client) {
 }
 
 function printHowTo({ url }) {
-  console.log('\nTerminals in the console, the browser in the viewer, and the browser for Playwright:');
-  console.log(`  ${url}/`);
+  console.log('\nThe browser in the viewer, and for Playwright:');
   console.log(`  ${url}/vnc/?autoconnect=true&path=vnc/websockify`);
   console.log(`  chromium.connectOverCDP('${url}/cdp')`);
 }

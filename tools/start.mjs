@@ -14,6 +14,7 @@ import { missingParts, runTool, setup, SetupError } from './setup.mjs';
 import { connect } from './start-client.mjs';
 import { printDataHowTo, runDataDemo } from './start-data.mjs';
 import { runImage } from './start-image.mjs';
+import { offerConsole } from './start-page.mjs';
 
 const usualPort = 18091;
 /** Adjacent ports come first: each port has a runtime directory, and an adjacent port is found again next time. */
@@ -48,12 +49,13 @@ await runTool(async () => {
   const client = connect(`http://${reachable(setting(args, 'host', 'SVC_HOST'))}:${port}`, apiKey(args));
   try {
     await untilReady(client, daemon);
-    console.log(`start: boxkeep serves ${client.url}; open ${client.url}/ in a browser for its console\n`);
+    console.log(`start: boxkeep serves ${client.url}\n`);
     const exitCode = isData ? await runDataDemo(client) : await runDemo(client);
     if (isData) printDataHowTo(client);
     if (once) return exitCode;
     console.log('\nstart: the daemon continues, its log follows; Ctrl-C ends it');
     daemon.showLog();
+    offerConsole(client);
     return await daemon.ended;
   } catch (error) {
     // Ctrl-C during the demo also aborts its requests, which is not a failure to report.
