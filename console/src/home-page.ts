@@ -3,7 +3,8 @@ import type { Sandbox, TerminalSession } from '../../clients/typescript/src/inde
 import { ActivityList } from './activity-list.ts';
 import { element } from './elements.ts';
 import { scrollable } from './forms/answer-view.ts';
-import { isAgreed } from './frame/question.ts';
+import { askForText, isAgreed } from './frame/question.ts';
+import { nameOf } from './frame/terminal-name.ts';
 import { whileSeen } from './frame/while-seen.ts';
 
 const refreshMs = 3000;
@@ -86,13 +87,20 @@ export class HomePage {
 
   #row(terminal: TerminalSession): HTMLElement {
     const { session_id: id, working_dir: directory, user, title } = terminal;
+    const name = nameOf(terminal);
+    const rename = () => void this.#try(() => this.#rename(terminal));
     const close = () => void this.#try(() => this.#close(terminal));
     const cells = [
-      element('a', { href: `#/terminal/${encodeURIComponent(id)}` }, title ? `${id} (${title})` : id),
+      element('a', { href: `#/terminal/${encodeURIComponent(id)}` }, title ? `${name} (${title})` : name),
       whatItDoes(terminal),
       directory,
       user,
-      element('button', { label: `Close ${id}`, onClick: close }, 'Close'),
+      element(
+        'span',
+        { class: 'actions' },
+        element('button', { label: `Rename ${name}`, onClick: rename }, 'Rename'),
+        element('button', { label: `Close ${name}`, onClick: close }, 'Close'),
+      ),
     ];
     return element('tr', {}, ...cells.map((cell, column) => element('td', columns[column], cell)));
   }
@@ -102,9 +110,19 @@ export class HomePage {
     location.hash = `#/terminal/${encodeURIComponent(id)}`;
   }
 
+  async #rename(terminal: TerminalSession): Promise<void> {
+    const { session_id: id, name } = terminal;
+    const given = await askForText(`Name of ${nameOf(terminal)}; empty for none`, 'Rename', name ?? '', {
+      isOptional: true,
+    });
+    if (given === null) return;
+    await this.box.orThrow.terminals.rename(id, given.trim() || null);
+    await this.#list();
+  }
+
   async #close(terminal: TerminalSession): Promise<void> {
     const { session_id: id } = terminal;
-    if (!(await isAgreed(`Close ${id}? ${closeWarning(terminal)}`, 'Close terminal'))) return;
+    if (!(await isAgreed(`Close ${nameOf(terminal)}? ${closeWarning(terminal)}`, 'Close terminal'))) return;
     await this.box.orThrow.terminals.close(id);
     await this.#list();
   }

@@ -34,6 +34,7 @@ for (const client of clientsWith('terminals'))
         exec: '/tmp\n',
         screen: true,
         restored: [true, 0],
+        renamed: 'Work of two',
         listed: ['work'],
         slow: [true, true],
         end: [{ type: 'exit', exitCode: 3, signal: null }, { type: 'exit', exitCode: 3, signal: null }, 3],

@@ -38,6 +38,32 @@ consoleTest(
   },
 );
 
+consoleTest(
+  'TERM-17 a person names a terminal, and its list, its tab and the palette show the name as text',
+  async ({ sandbox, console }) => {
+    const { page } = console;
+    const name = '<b>Build</b> of main';
+    await sandbox.ok('POST /v2/pty/sessions', { id: 'first', name: 'Mine' });
+    await page.goto(sandbox.url);
+    await page.getByRole('button', { name: 'Rename Mine' }).click();
+    await page.getByLabel('Name of Mine').fill(name);
+    await page.keyboard.press('Enter');
+    await page.getByRole('row').getByRole('link', { name }).waitFor();
+    expect(await sandbox.ok('GET /v2/pty/sessions/first')).toMatchObject({ name });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('terminal build');
+    await page.getByRole('option', { name }).click();
+    await console.untilState('attached');
+    expect(await page.title()).toContain(name);
+    await page.getByRole('link', { name: 'All terminals' }).click();
+    await page.getByRole('button', { name: `Rename ${name}` }).click();
+    await page.getByLabel(`Name of ${name}`).fill('');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row').getByRole('link', { name: 'first' }).waitFor();
+    expect(await sandbox.ok('GET /v2/pty/sessions/first')).toMatchObject({ name: null });
+  },
+);
+
 consoleTest('V1SHELL-1 the page opens the terminal that terminal-url names', async ({ sandbox, console }) => {
   await console.page.goto(await terminalUrl(sandbox));
   await console.untilState('attached');

@@ -33,6 +33,10 @@ const requests: readonly (readonly [route: string, body: unknown, status: number
   ['POST /v2/pty/sessions', { cwd: '/etc/passwd' }, 400, 'not a directory'],
   ['POST /v2/pty/sessions', { cwd: 'a\0b' }, 422, 'body.cwd'],
   ['POST /v2/pty/sessions', { env: { 'A=B': 'x' } }, 422, 'body.env'],
+  ...['', 'x'.repeat(101), 'two\nlines', 'two\u2028lines', '\u001b[2J', '\ud800', 7].flatMap((name) => [
+    ['POST /v2/pty/sessions', { name }, 422, 'body.name'] as const,
+    [`PATCH ${main}`, { name }, 422, 'body.name'] as const,
+  ]),
   ['POST /v2/pty/sessions', { retention: 'for ever' }, 422, 'body.retention'],
   ['POST /v2/pty/sessions', 'no JSON', 400, 'not JSON'],
   [`POST ${main}/signal`, { signal: 'INT' }, 422, 'SIGINT'],

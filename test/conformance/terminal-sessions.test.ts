@@ -90,6 +90,7 @@ for (const backend of terminalBackends) {
         pid: expect.any(Number),
         cols: 100,
         rows: 30,
+        name: null,
         title: null,
         backend,
         retention: 'persistent',
@@ -376,6 +377,36 @@ for (const backend of terminalBackends) {
       await until('it has the size', async () => (await session.answer('stty size')) === '22 70\n');
       await session.type('exit 9');
       expect(await session.becomes('terminated')).toMatchObject({ exit_code: 9 });
+    },
+    { args, expectedWarnings: ['started again by init'] },
+  );
+
+  test(
+    `TERM-17 a name is in every record, also after the daemon was killed, and everybody may change it (${backend})`,
+    async ({ sandbox }) => {
+      const session = await Session.start(sandbox, { id: 'named', name: 'Build <b>“main”</b> 漢字' });
+      const unnamed = await Session.start(sandbox);
+      const die = async () => {
+        process.kill(sandbox.daemonPid, 'SIGKILL');
+        await sandbox.served();
+      };
+      await die();
+      expect([(await session.record())['name'], (await unnamed.record())['name']]).toEqual([
+        'Build <b>“main”</b> 漢字',
+        null,
+      ]);
+      expect(await sandbox.ok(`PATCH ${session.path}`, { name: 'x'.repeat(100) })).toMatchObject({ cols: 80 });
+      await die();
+      const { sessions } = await sandbox.ok('GET /v2/pty/sessions');
+      expect((sessions as JsonObject)['named']).toMatchObject({ name: 'x'.repeat(100) });
+      const again = await sandbox.request('POST /v2/pty/sessions', { id: 'named', name: 'Other' });
+      expect(again.body).toMatchObject({
+        data: { created: false, name: 'x'.repeat(100) },
+        hint: expect.stringContaining('PATCH'),
+      });
+      await sandbox.ok(`PATCH ${session.path}`, { cols: 90 });
+      expect((await session.record())['name']).toBe('x'.repeat(100));
+      expect(await sandbox.ok(`PATCH ${session.path}`, { name: null })).toMatchObject({ name: null });
     },
     { args, expectedWarnings: ['started again by init'] },
   );

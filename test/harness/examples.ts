@@ -79,11 +79,11 @@ const watches: readonly Call[] = [
 ];
 
 const terminals: readonly Call[] = [
-  ['terminals.create', 'POST /v2/pty/sessions', { id: 'shell', cwd: '@', cols: 80, rows: 24 }],
+  ['terminals.create', 'POST /v2/pty/sessions', { id: 'shell', name: 'Build', cwd: '@', cols: 80, rows: 24 }],
   ['terminals.exec', 'POST /v2/pty/sessions/shell/exec', { command: 'pwd' }],
   ['terminals.list', 'GET /v2/pty/sessions'],
   ['terminals.get', 'GET /v2/pty/sessions/shell'],
-  ['terminals.resize', 'PATCH /v2/pty/sessions/shell', { cols: 120, rows: 40 }],
+  ['terminals.resize', 'PATCH /v2/pty/sessions/shell', { name: 'Build of main', cols: 120, rows: 40 }],
   ['terminals.input', 'POST /v2/pty/sessions/shell/input', { input: 'sleep 100', press_enter: true }],
   ['terminals.signal', 'POST /v2/pty/sessions/shell/signal', { signal: 'SIGINT' }],
   ['terminals.screen', 'GET /v2/pty/sessions/shell/screen?wait_stable_ms=200'],

@@ -2359,6 +2359,7 @@ export type TerminalCreateData = {
   readonly pid: number | null;
   readonly cols: number;
   readonly rows: number;
+  readonly name: string | null;
   readonly title: string | null;
   readonly backend: 'native' | 'tmux';
   readonly retention: 'persistent' | 'expiring';
@@ -2374,6 +2375,7 @@ export type TerminalCreateData = {
 export type TerminalCreateRequest = {
   readonly id?: string;
   readonly session_id?: string;
+  readonly name?: string | null;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | null>>;
   readonly user?: string;
@@ -2459,6 +2461,7 @@ export type TerminalListResponse = {
 export type TerminalResizeRequest = {
   readonly cols?: number;
   readonly rows?: number;
+  readonly name?: string | null;
   readonly no_change_timeout?: number | null;
 };
 
@@ -2637,6 +2640,7 @@ export type TerminalSession = {
   readonly pid: number | null;
   readonly cols: number;
   readonly rows: number;
+  readonly name: string | null;
   readonly title: string | null;
   readonly backend: 'native' | 'tmux';
   readonly retention: 'persistent' | 'expiring';

@@ -2,6 +2,7 @@
 import type { Sandbox } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
 import { readDescription } from '../forms/description.ts';
+import { nameOf } from './terminal-name.ts';
 import { addressOf, type View } from './view.ts';
 
 interface Target {
@@ -126,10 +127,10 @@ async function runningCommands(box: Sandbox): Promise<Target[]> {
 async function terminals(box: Sandbox): Promise<Target[]> {
   const listed = await box.terminals.list();
   if (!listed.ok) return [];
-  return Object.keys(listed.body.data.sessions).map((id) => ({
+  return Object.values(listed.body.data.sessions).map((terminal) => ({
     kind: 'terminal',
-    name: id,
-    href: addressOf('terminal', id),
+    name: nameOf(terminal),
+    href: addressOf('terminal', terminal.session_id),
   }));
 }
 

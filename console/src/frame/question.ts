@@ -11,10 +11,15 @@ export async function isAgreed(question: string, verb: string): Promise<boolean>
 }
 
 /** Resolves with what the person has typed; null for everything but the verb and the Enter key. */
-export async function askForText(question: string, verb: string, proposal = ''): Promise<string | null> {
+export async function askForText(
+  question: string,
+  verb: string,
+  proposal = '',
+  { isOptional = false } = {},
+): Promise<string | null> {
   const input = element('input', { type: 'text' });
   input.value = proposal;
-  input.required = true;
+  input.required = !isOptional;
   input.autofocus = true;
   input.addEventListener('focus', () => input.select(), { once: true });
   const label = element('label', {}, element('p', {}, question), input);

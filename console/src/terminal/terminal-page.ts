@@ -5,6 +5,7 @@ import { Terminal } from '@xterm/xterm';
 import type { Sandbox, Terminal as AttachedTerminal, TerminalEvent } from '../../../clients/typescript/src/index.ts';
 import { element } from '../elements.ts';
 import { provideView } from '../frame/loaded-view.ts';
+import { nameOf } from '../frame/terminal-name.ts';
 import { addressOf } from '../frame/view.ts';
 import { KeyBar } from './key-bar.ts';
 import { SearchBar } from './search-bar.ts';
@@ -41,6 +42,7 @@ export class TerminalPage {
   readonly #resized = new ResizeObserver(() => this.#resize());
   readonly #closing = new AbortController();
   #attached: AttachedTerminal | null = null;
+  #called = '';
   #endStyle: (() => void) | null = null;
   #size: Size = this.#terminal;
 
@@ -55,7 +57,7 @@ export class TerminalPage {
 
   async show(): Promise<void> {
     // Asked before anything is drawn, because a refusal replaces the page.
-    await this.box.orThrow.terminals.get(this.#id);
+    this.#called = nameOf((await this.box.orThrow.terminals.get(this.#id)).data);
     if (this.#closing.signal.aborted) return;
     this.#nameIt(null);
     const keys = this.#isReadOnly ? [] : [this.#keys.place];
@@ -192,7 +194,7 @@ export class TerminalPage {
   }
 
   #nameIt(title: string | null): void {
-    const name = title ? `${this.#id}: ${title}` : this.#id;
+    const name = title ? `${this.#called}: ${title}` : this.#called;
     this.#name.replaceChildren(name);
     document.title = `${name} - boxkeep`;
   }

@@ -163,6 +163,7 @@ const seen = [];
 terminal.restore();
 const restored = await read(terminal, ({ type }) => type === 'restore', seen);
 show('restored', [restored.text.includes('/tmp'), seen.filter(({ type }) => type === 'away').length]);
+show('renamed', (await terminals.rename('work', 'Work of two')).data.name);
 show('listed', Object.keys((await terminals.list()).data.sessions));
 
 // A reader that does not read.

@@ -35,6 +35,7 @@ export const methods: Readonly<Record<string, Readonly<Record<string, Method>>>>
     exec: { operation: 'terminals.exec', given: ['id', 'command'] },
     screen: { operation: 'terminals.screen', given: ['id'] },
     signal: { operation: 'terminals.signal', given: ['id'] },
+    rename: { operation: 'terminals.resize', given: ['id', 'name'] },
     close: { operation: 'terminals.close', given: ['id'] },
   },
   Terminal: {

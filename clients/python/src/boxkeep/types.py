@@ -1270,6 +1270,7 @@ class TerminalCreateData(Record):
     pid: int | None
     cols: int
     rows: int
+    name: str | None
     title: str | None
     backend: Literal["native", "tmux"]
     retention: Literal["persistent", "expiring"]
@@ -1347,6 +1348,7 @@ class TerminalSession(Record):
     pid: int | None
     cols: int
     rows: int
+    name: str | None
     title: str | None
     backend: Literal["native", "tmux"]
     retention: Literal["persistent", "expiring"]
@@ -2581,15 +2583,20 @@ class TerminalsGetInput(TerminalsGetMore):
     id: str
 
 
-class TerminalsResizeInput(CallOptions):
-    id: str
+class TerminalsResizeMore(CallOptions):
     cols: NotRequired[int]
     rows: NotRequired[int]
     no_change_timeout: NotRequired[float | None]
 
 
+class TerminalsResizeInput(TerminalsResizeMore):
+    id: str
+    name: NotRequired[str | None]
+
+
 class TerminalsCreateMore(CallOptions):
     id: NotRequired[str]
+    name: NotRequired[str | None]
     cwd: NotRequired[str]
     env: NotRequired[Mapping[str, str | None]]
     user: NotRequired[str]

@@ -96,6 +96,15 @@ export class Terminals extends Plane {
     return await this.transport.call('terminals.signal', { path: { id }, body: { signal } }, options);
   }
 
+  /** Changes what people call the terminal; null removes the name. */
+  async rename(
+    id: string,
+    name: string | null,
+    options: CallOptions = {},
+  ): Promise<Result<Answer<'terminals.resize'>>> {
+    return await this.transport.call('terminals.resize', { path: { id }, body: { name } }, options);
+  }
+
   /** Ends the shell and everything in it. */
   async close(id: string, options: CallOptions = {}): Promise<Result<Answer<'terminals.close'>>> {
     return await this.transport.call('terminals.close', { path: { id } }, options);

@@ -138,6 +138,7 @@ async def sharing(box, terminal, other):
     await terminal.restore()
     restored = await read(terminal, lambda event, _: event.type == "restore", seen)
     show("restored", ["/tmp" in restored.text, len([event for event in seen if event.type == "away"])])
+    show("renamed", (await box.terminals.rename("work", "Work of two")).name)
     show("listed", list((await box.terminals.list()).sessions))
 
 

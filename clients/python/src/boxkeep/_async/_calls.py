@@ -111,6 +111,11 @@ class AsyncTerminalsMethods(AsyncPlane):
         answer: types.TerminalSignalData = await self._transport.call("terminals.signal", id=id, **more)
         return answer
 
+    async def rename(self, id: str, name: str | None, **more: Unpack[types.TerminalsResizeMore]) -> types.TerminalSession:
+        """Change the size, the name or the no_change_timeout of a terminal session."""
+        answer: types.TerminalSession = await self._transport.call("terminals.resize", id=id, name=name, **more)
+        return answer
+
     async def close(self, id: str, **more: Unpack[types.TerminalsCloseMore]) -> types.TerminalCloseData:
         """Close a terminal session: end its shell and everything started by it."""
         answer: types.TerminalCloseData = await self._transport.call("terminals.close", id=id, **more)

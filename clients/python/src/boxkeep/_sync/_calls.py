@@ -111,6 +111,11 @@ class TerminalsMethods(Plane):
         answer: types.TerminalSignalData = self._transport.call("terminals.signal", id=id, **more)
         return answer
 
+    def rename(self, id: str, name: str | None, **more: Unpack[types.TerminalsResizeMore]) -> types.TerminalSession:
+        """Change the size, the name or the no_change_timeout of a terminal session."""
+        answer: types.TerminalSession = self._transport.call("terminals.resize", id=id, name=name, **more)
+        return answer
+
     def close(self, id: str, **more: Unpack[types.TerminalsCloseMore]) -> types.TerminalCloseData:
         """Close a terminal session: end its shell and everything started by it."""
         answer: types.TerminalCloseData = self._transport.call("terminals.close", id=id, **more)

@@ -4,7 +4,7 @@ import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export interface NewTerminal extends Pick<
   TerminalRecord,
-  'env' | 'user' | 'noChangeTimeoutMs' | 'isTied' | 'isTransient'
+  'env' | 'user' | 'name' | 'noChangeTimeoutMs' | 'isTied' | 'isTransient'
 > {
   /** An id chosen by the caller. An existing id returns its session. */
   readonly id: string | null;

@@ -35,6 +35,8 @@ export interface TerminalRecord extends TerminalSize {
   readonly user: string | null;
   /** The account name at the time the session was created. */
   readonly account: string;
+  /** What people call the session. Absent if it has no name. */
+  readonly name?: string | null;
   readonly createdMs: number;
   /** The size changes and their offsets in the output. Absent if the size never changed. */
   readonly sizes?: readonly SizeChange[];
@@ -208,6 +210,12 @@ export class Terminal implements ExecTerminal {
 
   setNoChangeTimeout(ms: number | null): void {
     this.#record.noChangeTimeoutMs = ms;
+    this.deps.onChange();
+  }
+
+  /** null removes the name. */
+  rename(name: string | null): void {
+    this.#record.name = name;
     this.deps.onChange();
   }
 

@@ -221,6 +221,7 @@ export class Terminals implements Disposable {
       env: spec.isCwdLogical === true ? { ...spec.env, PWD: cwd } : spec.env,
       user: spec.user,
       account: launcher.accountName(spec.user),
+      name: spec.name ?? null,
       createdMs: now(),
       ...spec.size,
       noChangeTimeoutMs: spec.noChangeTimeoutMs,

@@ -7,8 +7,12 @@ import { route } from '../app.ts';
 import { sameValue } from '../../../http/route/same-value.ts';
 import { created, keptAdvice } from '../created.ts';
 import { clientId, cols, environment, milliseconds, oneOf, rows, systemText } from '../../../operations/inputs.ts';
-import { noChangeTimeout, TerminalPath } from './inputs.ts';
+import { noChangeTimeout, terminalName, TerminalPath } from './inputs.ts';
 import { TerminalSession, terminalSession } from './views.ts';
+
+const keptNameAdvice = {
+  hint: 'The session with this id was there already, with another name. PATCH /v2/pty/sessions/{id} changes the name.',
+};
 
 export const createTerminal = route({
   operation: 'terminals.create',
@@ -19,6 +23,9 @@ export const createTerminal = route({
     .object({
       id: clientId.optional().describe('The caller’s own id; an existing one answers its session.'),
       session_id: clientId.optional().describe('An alias of id.'),
+      name: terminalName
+        .optional()
+        .describe('What people call the session, in one line. An existing one keeps its name.'),
       cwd: systemText.min(1).optional().describe('Directory in which the shell starts; the workspace by default.'),
       env: environment.default({}).describe('Variables of the shell; null unsets one.'),
       user: systemText.min(1).optional().describe('Account of its shell; the default account otherwise.'),
@@ -35,9 +42,10 @@ export const createTerminal = route({
   data: TerminalSession.extend({ created }),
   errors: ['bad_argument', 'session_exists', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals }, { body, context }) {
-    const { env, cols, rows, cwd = null, user = null, retention = null, no_change_timeout: quiet } = body;
+    const { env, cols, rows, name = null, cwd = null, user = null, retention = null, no_change_timeout: quiet } = body;
     using opened = await terminals.open({
       id: body.id ?? body.session_id ?? null,
+      name,
       cwd,
       env,
       user,
@@ -50,7 +58,9 @@ export const createTerminal = route({
     const noChangeTimeoutMs = quiet === undefined ? undefined : milliseconds(quiet);
     if (!isNew) terminals.assertSame(terminal, { cwd, env, user, cols, rows, retention, noChangeTimeoutMs });
     const hint = `GET /v2/pty/sessions/${terminal.id}/ws attaches a terminal to it; POST /v2/pty/sessions/${terminal.id}/exec runs a command in it.`;
-    return new Answer({ ...terminalSession(terminal), created: isNew }, isNew ? { hint } : keptAdvice);
+    const keepsName = body.name !== undefined && name !== (terminal.record.name ?? null);
+    const advice = isNew ? { hint } : keepsName ? keptNameAdvice : keptAdvice;
+    return new Answer({ ...terminalSession(terminal), created: isNew }, advice);
   },
 });
 
@@ -91,11 +101,12 @@ export const resizeTerminal = route({
   operation: 'terminals.resize',
   method: 'PATCH',
   path: '/v2/pty/sessions/{id}',
-  summary: 'Change the size of a terminal session, or its no_change_timeout',
+  summary: 'Change the size, the name or the no_change_timeout of a terminal session',
   params: TerminalPath,
   body: z.object({
     cols: cols.optional(),
     rows: rows.optional(),
+    name: terminalName.optional().describe('null removes it.'),
     no_change_timeout: noChangeTimeout.optional(),
   }),
   data: TerminalSession,
@@ -103,6 +114,7 @@ export const resizeTerminal = route({
   handle({ terminals }, { params, body }) {
     const terminal = terminals.get(params.id);
     if (body.cols !== undefined || body.rows !== undefined) terminal.resize(body);
+    if (body.name !== undefined) terminal.rename(body.name);
     if (body.no_change_timeout !== undefined) terminal.setNoChangeTimeout(milliseconds(body.no_change_timeout));
     terminals.flush();
     return terminalSession(terminal);
