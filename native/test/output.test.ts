@@ -276,7 +276,10 @@ test('a blocking command waits at its cap for the reader, and only while a reade
     'the log is full',
     () => statSync(join(running.directory, 'out'), { throwIfNoEntry: false })?.size === cap,
   );
-  expect(await waitForOutput(running, cap / 2)).toEqual([cap, 0]);
+  const [first] = await waitForOutput(running, cap / 2);
+  // The keeper may take more output in before it answers, because the bytes below a WATCH may be evicted.
+  expect(first).toBeGreaterThanOrEqual(cap);
+  expect(first).toBeLessThanOrEqual(cap + cap / 2);
   const [end] = await waitForOutput(running, cap);
   const status = await statusOf(here, running);
   expect(status.exited).toBe(false);
