@@ -17,7 +17,13 @@ test(
     writeFileSync(manifests, built(join(sandbox.directory, 'own')));
     const { rest, grpc } = portsOf(sandbox);
     const client = startCommand([
-      ...['env', `KUBECONFIG=${cluster.kubeconfig}`, `${needPython('clients/agent-sandbox')}/bin/python`, '-B'],
+      ...[
+        'env',
+        `KUBECONFIG=${cluster.kubeconfig}`,
+        `TMPDIR=${cluster.directory}`,
+        `${needPython('clients/agent-sandbox')}/bin/python`,
+        '-B',
+      ],
       ...[join(import.meta.dirname, 'claim.py'), definitions, manifests, String(rest), String(grpc)],
     ]);
     await client.next(); // The definitions are there.

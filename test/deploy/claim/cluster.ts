@@ -12,7 +12,7 @@ export class Cluster implements AsyncDisposable {
   readonly #programs: Bun.Subprocess[] = [];
   readonly kubeconfig: string;
 
-  private constructor(private readonly directory: string) {
+  private constructor(readonly directory: string) {
     this.kubeconfig = join(directory, 'kubeconfig');
   }
 
