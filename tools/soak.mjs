@@ -5,8 +5,9 @@
  * fails at a lost byte, a 500 or a death. `npm run soak -- frameworks [rounds]` repeats the suites of frameworks for
  * agents while the daemon is killed every 1.1 seconds. `npm run soak -- kills [seconds]` runs all clients at once for 30
  * minutes while it is killed every three seconds. `npm run soak -- console [seconds]` watches an agent in all views of
- * the console for 30 minutes while it is killed every minute. `npm run soak -- faults [rounds]` repeats the tests of
- * everything that was once found broken, beside four busy processes.
+ * the console for 30 minutes while it is killed every minute. `npm run soak -- chaos [seconds]` makes one fault after
+ * another beside two clients for 20 minutes. `npm run soak -- faults [rounds]` repeats the tests of everything that was
+ * once found broken, beside four busy processes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,6 +47,7 @@ const longer = {
   mixed: { path: 'test/promises/10-mixed-load.test.ts', variable: 'BOXKEEP_MIXED_SECONDS', usual: '300' },
   frameworks: { path: 'test/frameworks', variable: 'BOXKEEP_FRAMEWORK_ROUNDS', usual: '20' },
   kills: { path: 'test/conformance/client-kills.test.ts', variable: 'BOXKEEP_KILL_SECONDS', usual: '1800' },
+  chaos: { path: 'test/soak/chaos.test.ts', variable: 'BOXKEEP_CHAOS_SECONDS', usual: '1200' },
   console: { path: 'test/soak/console-kills.test.ts', variable: 'BOXKEEP_CONSOLE_SECONDS', usual: '1800' },
 };
 

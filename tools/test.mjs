@@ -224,7 +224,7 @@ const tiers = [
     folder: 'test/soak',
     env: { BOXKEEP_TARGET: 'binary' },
     before: [['tools/test-programs.mjs'], ['tools/build.mjs']],
-    onlyByName: true, // Opens all views at once for a minute; each view has tests of its own.
+    onlyByName: true, // Each takes a minute, and tests what shorter tests do, all at once.
     exceptWithAll: true,
   },
   {

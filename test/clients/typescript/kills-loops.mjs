@@ -5,8 +5,11 @@
 
 const text = new TextDecoder();
 
-/** Repeats every task for `seconds`, all at once, and returns how often each one was done. A promise that breaks throws. */
-export async function loops(box, directory, seconds) {
+/**
+ * Repeats every task for `seconds`, all at once, and returns how often each one was done. A promise that breaks throws.
+ * A task that fails with what `isRefused` accepts is left, and the next one begins.
+ */
+export async function loops(box, directory, seconds, isRefused = (_error) => false) {
   const { commands, files, terminals } = box.orThrow;
   const at = (name) => `${directory}/${name}`;
   const endsAt = Date.now() + seconds * 1000;
@@ -74,12 +77,12 @@ export async function loops(box, directory, seconds) {
   await Promise.all(
     Object.entries(tasks).map(async ([kind, task]) => {
       done[kind] = 0;
-      while (Date.now() < endsAt && failures.length === 0)
+      for (let turn = 0; Date.now() < endsAt && failures.length === 0; turn++)
         try {
-          await task(`once-${kind}-${done[kind]}`, done[kind]);
+          await task(`once-${kind}-${turn}`, turn);
           done[kind]++;
         } catch (error) {
-          failures.push(`${kind} ${done[kind]}: ${error?.code ?? ''} ${error?.stack ?? error}`);
+          if (!isRefused(error)) failures.push(`${kind} ${turn}: ${error?.code ?? ''} ${error?.stack ?? error}`);
         }
     }),
   );
