@@ -73,3 +73,18 @@ test(
   },
   withClock({ expectedWarnings: ['started again by init'] }),
 );
+
+test(
+  'V2CMD-RETIRE PROMISE-1 a clock that jumps by days makes no finished command too old',
+  async ({ sandbox }) => {
+    const { command_id: id } = await sandbox.run({ command: 'echo kept; exit 4' });
+    for (const seconds of [26 * hour, -26 * hour, 400 * 24 * hour]) {
+      jump(sandbox, seconds);
+      // The end of a command with so much output is when the daemon looks for what is too old.
+      await sandbox.run({ command: 'head -c 200000 /dev/zero' });
+      const { stdout, command } = await sandbox.ok(`GET /v2/commands/${id}`);
+      expect([seconds, stdout, (command as { exit_code: number }).exit_code]).toEqual([seconds, 'kept\n', 4]);
+    }
+  },
+  withClock(),
+);

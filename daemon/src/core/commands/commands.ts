@@ -25,6 +25,8 @@ import { directoryRefusal, killedEarly, tooManyCommands, withoutTerminal } from 
 import type { Session, SessionChanges, Sessions, SessionSpec } from './sessions.ts';
 
 export interface CommandsDeps extends KeptCommandsDeps {
+  /** The wall clock, in ms. */
+  readonly now: () => number;
   readonly ownership: Ownership;
   readonly launcher: Launcher;
   readonly sessions: Sessions;

@@ -11,7 +11,6 @@ export interface KeptCommandsDeps {
   readonly budget: LogBudget;
   /** Called when state cannot be written to disk. The records concerned are kept. */
   readonly onFault: (what: string, error: unknown) => void;
-  readonly now: () => number;
 }
 
 const faultText = 'ended commands could not be retired';
@@ -98,7 +97,7 @@ export class KeptCommands {
   }
 
   #retireByAgeAndSize(): void {
-    this.#tryToRetire(() => this.forget(this.#ended.tooOldOrLarge(this.deps.now(), this.deps.budget.endedBytes)));
+    this.#tryToRetire(() => this.forget(this.#ended.tooOldOrLarge(this.deps.budget.endedBytes)));
   }
 
   #tryToRetire(retire: () => void): void {
