@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox as Box, type BoxError } from '../../clients/typescript/src/index.ts';
 import { loops } from '../clients/typescript/kills-loops.mjs';
+import { jump, withClock } from '../harness/clock.ts';
 import { inControlGroup } from '../harness/control-group.ts';
 import { inRoom, otherDisk } from '../harness/disks.ts';
 import { fillFileSystem } from '../harness/full-disk.ts';
@@ -13,6 +14,8 @@ const seconds = Number(process.env['BOXKEEP_CHAOS_SECONDS'] ?? 60);
 const memoryBytes = 256 * 1024 * 1024;
 /** How long a fault lasts that ends by itself, and how long the daemon then has for its clients alone. */
 const [faultMs, pauseMs] = [1500, 1500];
+
+const daySeconds = 86_400;
 
 /** Each leaves the sandbox as it was. Throws when an answer tells of something else than the fault. */
 const faults: Readonly<Record<string, (sandbox: Sandbox, turn: number) => Promise<void>>> = {
@@ -28,6 +31,9 @@ const faults: Readonly<Record<string, (sandbox: Sandbox, turn: number) => Promis
     process.kill(pid, 'SIGSTOP');
     await Bun.sleep(faultMs); // The length of the fault.
     process.kill(pid, 'SIGCONT');
+  },
+  async 'the clock jumps'(sandbox, turn) {
+    jump(sandbox, (turn % 3) * daySeconds - daySeconds);
   },
   async 'the disk is full'(sandbox, turn) {
     const path = join(sandbox.directory, 'disk', 'kept');
@@ -88,7 +94,7 @@ test(
     await until('the daemon answers', async () => (await sandbox.request('GET /health')).status === 200);
   },
   {
-    ...inControlGroup({ memoryBytes }, inRoom(4)),
+    ...inControlGroup({ memoryBytes }, inRoom(4, withClock())),
     expectedWarnings: ['started again by init'],
     timeoutMs: (seconds + 120) * 1000,
   },
