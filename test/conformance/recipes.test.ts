@@ -6,7 +6,7 @@ import { TestDisplay } from '../harness/display.ts';
 import { runBlocks, shellBlocksOf } from '../harness/document.ts';
 import { needPython } from '../harness/interpreters.ts';
 import { needPrograms } from '../harness/programs.ts';
-import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 let python = '';
@@ -36,7 +36,7 @@ const options = {
 };
 
 /** The reader is in a clone: programs and examples are there under the names that the recipes have. */
-const clone = `cp -r ${repositoryRoot}/examples . && ln -s ${repositoryRoot}/clients ${repositoryRoot}/node_modules .`;
+const clone = 'cp -r "$REPOSITORY/examples" . && ln -s "$REPOSITORY/clients" "$REPOSITORY/node_modules" .';
 
 async function runRecipe(path: string, sandbox: Sandbox): Promise<void> {
   const blocks = shellBlocksOf(path).filter(({ reason }) => reason === null);

@@ -63,6 +63,7 @@ export async function runBlocks(document: string, blocks: readonly ShellBlock[],
       HOME: join(directory, 'reader'),
       TMPDIR: join(directory, 'tmp'),
       BOXKEEP_TEST_ID: sandbox.id,
+      REPOSITORY: repositoryRoot, // As a variable, because paths in the scripts lead into the directory of the test.
     }),
     cwd: join(directory, 'reader'),
     stdin: 'ignore',
