@@ -1,12 +1,12 @@
 /** Every client at once beside a daemon that is killed every three seconds. `npm run soak -- kills` takes 30 minutes. */
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
 import type * as Client from '../../clients/typescript/src/index.ts';
 import { TestBrowser } from '../harness/browser.ts';
 import { bundle, clientsWith, key, needClients, removeClients, shownBy } from '../harness/own-clients.ts';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
-import { whileKilled } from '../harness/while-killed.ts';
+import { doneTwice, whileKilled } from '../harness/while-killed.ts';
 
 const seconds = Number(process.env['BOXKEEP_KILL_SECONDS'] ?? 12);
 const killEveryMs = 3000;
@@ -44,7 +44,7 @@ test(
       mkdirSync(join(sandbox.directory, place));
       const done = await run(place);
       for (const task of tasks) expect([name, task, done[task]]).toEqual([name, task, expect.any(Number)]);
-      expect(twice(join(sandbox.directory, place))).toEqual([]);
+      expect(doneTwice(join(sandbox.directory, place))).toEqual([]);
       console.log(name, JSON.stringify(done));
     });
     // The others go on when one has failed.
@@ -72,12 +72,5 @@ async function inPage({ url }: Sandbox, directory: string): Promise<Done> {
       return (await loops!(await Sandbox.connect(url, key, { retryMs: 30_000 }), directory, seconds)) as Done;
     },
     { url, key, directory, seconds },
-  );
-}
-
-/** The files of work that was done more than once. */
-function twice(directory: string): string[] {
-  return readdirSync(directory).filter(
-    (name) => name.startsWith('once-') && readFileSync(join(directory, name), 'utf8') !== `${name}\n`,
   );
 }

@@ -1,4 +1,6 @@
 /** Work beside a daemon that is killed. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Sandbox } from './sandbox.ts';
 
 /** init gives up on a daemon that dies again and again within its first second. */
@@ -30,4 +32,11 @@ export async function whileKilled<T>(
     ending.resolve();
     await killing;
   }
+}
+
+/** The files that work of `kills-loops.mjs` has left, and that show that it was done more than once. */
+export function doneTwice(directory: string): string[] {
+  return readdirSync(directory).filter(
+    (name) => name.startsWith('once-') && readFileSync(join(directory, name), 'utf8') !== `${name}\n`,
+  );
 }

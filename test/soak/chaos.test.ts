@@ -1,5 +1,5 @@
 /** Clients beside one fault after another, in 256 MiB. `npm run soak -- chaos` takes 20 minutes. */
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox as Box, type BoxError } from '../../clients/typescript/src/index.ts';
 import { loops } from '../clients/typescript/kills-loops.mjs';
@@ -9,6 +9,7 @@ import { inRoom, otherDisk } from '../harness/disks.ts';
 import { fillFileSystem } from '../harness/full-disk.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
+import { doneTwice } from '../harness/while-killed.ts';
 
 const seconds = Number(process.env['BOXKEEP_CHAOS_SECONDS'] ?? 60);
 const memoryBytes = 256 * 1024 * 1024;
@@ -90,7 +91,7 @@ test(
     for (const name of Object.keys(faults)) expect([name, counts[name]]).toEqual([name, expect.any(Number)]);
     for (const of of done)
       for (const [task, count] of Object.entries(of)) expect([task, count > 0]).toEqual([task, true]);
-    for (const directory of directories) expect(twice(directory)).toEqual([]);
+    for (const directory of directories) expect(doneTwice(directory)).toEqual([]);
     await until('the daemon answers', async () => (await sandbox.request('GET /health')).status === 200);
   },
   {
@@ -118,11 +119,4 @@ async function sleeper(sandbox: Sandbox, turn: number): Promise<{ readonly id: s
 
 function parentOf(pid: number): number {
   return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
-}
-
-/** The files of work that was done more than once. */
-function twice(directory: string): string[] {
-  return readdirSync(directory).filter(
-    (name) => name.startsWith('once-') && readFileSync(join(directory, name), 'utf8') !== `${name}\n`,
-  );
 }
