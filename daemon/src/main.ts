@@ -25,6 +25,7 @@ import { logOutput } from './platform/observe/log-output.ts';
 import { releaseProgramPages } from './platform/memory/program-pages.ts';
 import { startThreads } from './platform/host/threads.ts';
 import { findProgram } from './platform/process/programs.ts';
+import { holdReserve } from './platform/process/descriptor-reserve.ts';
 import { releaseWhenQuiet } from './platform/memory/quiet-memory.ts';
 import { describePlaces, openRuntimeDirectory } from './platform/stores/runtime-directory.ts';
 import { requestStop } from './platform/process/stop-request.ts';
@@ -83,6 +84,7 @@ async function start(args: readonly string[]): Promise<number> {
   });
   setTimeout(releaseProgramPages, startPagesMs);
   releaseWhenQuiet();
+  holdReserve();
   const reason = await Promise.race([firstSignal(), hungUp, isOver]);
   logger.info('closing', { reason });
   await daemon.close();

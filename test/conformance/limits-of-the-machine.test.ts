@@ -1,10 +1,13 @@
 /** Commands at the limits of the machine: disk, processes, time. */
-import { chownSync, mkdirSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFewDescriptors } from '../harness/descriptors.ts';
 import { fillDisk, freeDisk, onSmallDisk } from '../harness/full-disk.ts';
+import { KeptConnection } from '../harness/kept-connection.ts';
 import { asTestAccount, testAccount } from '../harness/test-account.ts';
 import { StalledClients } from '../harness/stalled.ts';
 import { expect, test } from '../harness/sandbox.ts';
+import { until } from '../harness/until.ts';
 
 test(
   'V2CMD-NOSPACE HTTP-507 on a full disk a new command is 507, a running one continues and keeps its exit code',
@@ -92,6 +95,102 @@ test(
   },
   { launcher: ['prlimit', '--nofile=64:64'] },
 );
+
+test('V2CMD-NOPROCESS HTTP-503 without a free descriptor each call is refused in words, and none is called a bug', async ({
+  sandbox,
+}) => {
+  const path = join(sandbox.directory, 'file');
+  writeFileSync(path, 'first');
+  const { command_id: id } = await sandbox.run({ command: 'echo over' });
+  using kept = await KeptConnection.open(sandbox.url);
+  const at = new URLSearchParams({ path }).toString();
+  const calls: readonly (readonly [route: string, body?: object])[] = [
+    [`GET /v2/commands/${id}`],
+    [`GET /v2/fs/read?${at}`],
+    [`GET /v2/fs/download?${at}`],
+    [`GET /v2/fs/list?path=${sandbox.directory}`],
+    ['POST /v2/fs/write', { path, content: 'written' }],
+    ['POST /v2/fs/grep', { path: sandbox.directory, pattern: 'first' }],
+    ['POST /v2/pty/sessions', {}],
+  ];
+  for (const [route, body] of calls) await kept.request(route, body); // Loads what is loaded on demand.
+  const answers: unknown[] = [];
+  {
+    using _few = withFewDescriptors(sandbox, 0);
+    for (const [route, body] of calls) {
+      const answer = await kept.request(route, body);
+      answers.push([route, isWait(answer.status), answer.status === 200 || JSON.parse(answer.body)]);
+    }
+  }
+
+  const refused = { success: false, hint: expect.any(String), data: expect.objectContaining({ retryable: true }) };
+  expect(answers).toEqual(calls.map(([route]) => [route, true, expect.objectContaining(refused)]));
+  expect(readFileSync(path, 'utf8')).toBe('written');
+  expect(await sandbox.ok(`GET /v2/commands/${id}`)).toMatchObject({ stdout: 'over\n', command: { exit_code: 0 } });
+});
+
+const isWait = (status: number) => status === 429 || status === 503;
+
+test('V2CMD-NOPROCESS a command that has run is answered with 200, also when its output cannot be read now', async ({
+  sandbox,
+}) => {
+  const gate = join(sandbox.directory, 'gate');
+  const command = `touch ${gate}.$$; until [ -e ${gate} ]; do sleep 0.02; done; echo over; exit 3`;
+  const running = sandbox.request('POST /v2/commands', { command });
+  const withId = sandbox.request('POST /v2/commands', { command: `${command}0`, command_id: 'repeatable' });
+  await until(
+    'both commands run',
+    () => readdirSync(sandbox.directory).filter((name) => name.startsWith('gate.')).length === 2,
+  );
+  const [{ body }, refused] = await (async () => {
+    using _few = withFewDescriptors(sandbox, 0);
+    writeFileSync(gate, '');
+    return await Promise.all([running, withId]);
+  })();
+
+  expect(body.data).toMatchObject({ exit_code: 3, stdout: '', truncated: true, offset: 0 });
+  expect(body.hint).toContain(`GET /v2/commands/${body.data['command_id']}`);
+  expect((await sandbox.ok(`GET /v2/commands/${body.data['command_id']}`))['stdout']).toBe('over\n');
+  // A request that can be repeated is refused: the answer then has the output.
+  expect(refused).toMatchObject({ status: 503, body: { data: { code: 'unavailable', retryable: true } } });
+  const again = { command: `${command}0`, command_id: 'repeatable' };
+  expect(await sandbox.run(again)).toMatchObject({ replayed: true, exit_code: 30, stdout: 'over\n' });
+});
+
+test(
+  'V2CMD-NOPROCESS a daemon that is killed at the limit of descriptors finds every command again',
+  async ({ sandbox }) => {
+    const ids: string[] = [];
+    const sleeping = { command: 'sleep', shell: 'none', args: ['1000'], mode: 'async' };
+    for (let refused = 0; refused < 5;) {
+      const { status, body } = await sandbox.request('POST /v2/commands', sleeping);
+      if (status === 200) ids.push(body.data['command_id'] as string);
+      else refused += 1;
+    }
+    for (let kills = 0; kills < 3; kills++) {
+      process.kill(sandbox.daemonPid, 'SIGKILL');
+      await sandbox.served();
+      const { commands } = await sandbox.ok('GET /v2/commands');
+      const found = (commands as { command_id: string; status: string }[]).map((one) => [one.command_id, one.status]);
+      expect(found.toSorted()).toEqual(ids.map((id) => [id, 'running']).toSorted());
+    }
+  },
+  { launcher: ['prlimit', '--nofile=64:64'], expectedWarnings: ['started again by init'] },
+);
+
+test('FILE-13 a large file arrives whole when the daemon has one descriptor left', async ({ sandbox }) => {
+  const content = Buffer.alloc(3_000_000, 'abcdefg');
+  const path = join(sandbox.directory, 'large');
+  writeFileSync(path, content);
+  const route = `/v2/fs/download?${new URLSearchParams({ path }).toString()}`;
+  await (await fetch(sandbox.url + route)).bytes(); // Loads what is loaded on demand, and leaves a connection.
+  using _few = withFewDescriptors(sandbox, 1);
+
+  const answer = await fetch(sandbox.url + route, { headers: { connection: 'close' } });
+
+  expect(answer.status).toBe(200);
+  expect(content.equals(await answer.bytes())).toBe(true);
+});
 
 test('V2CMD-HEARTBEAT V2CMD-LASTLINE a silent stream is kept alive, and ends with its last line', async ({
   sandbox,

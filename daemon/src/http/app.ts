@@ -1,5 +1,5 @@
 /** The HTTP application, a function from request to response: guard, key, routing, errors and the log line. */
-import { CoreError } from '../kit/errors.ts';
+import { CoreError, withoutDescriptors } from '../kit/errors.ts';
 import { RepeatElsewhere } from '../kit/handed-over.ts';
 import { mintId } from '../kit/ids.ts';
 import type { Logger } from '../kit/logger.ts';
@@ -148,17 +148,19 @@ async function answer(
 ): Promise<Response> {
   const { headers } = request;
   const { url } = tracker;
-  const onFault = (error: unknown) => {
+  const refusalOf = (thrown: unknown): CoreError => {
+    const error = withoutDescriptors(thrown);
+    if (error instanceof CoreError) return error;
     const { requestId, route } = tracker;
     deps.logger.error('a bug', { request_id: requestId, route, stack: stackOf(error) });
+    return new Bug(requestId);
   };
   const stream = (end: () => void): StreamEvents => {
     tracker.isStreaming = true;
     return {
       onFault(error) {
-        // A failure of the system, not a bug in the daemon; the client sees the stream break off.
-        if (error instanceof CoreError) tracker.note.broken_off = error.message;
-        else onFault(error);
+        // The client sees the stream break off.
+        tracker.note.broken_off = refusalOf(error).message;
       },
       onEnd(bytes) {
         end();
@@ -199,12 +201,11 @@ async function answer(
         return stream(() => held[Symbol.dispose]());
       },
     };
-    return await router(asRouted(request, url), { context, match: tracker, onFault });
+    return await router(asRouted(request, url), { context, match: tracker, onFault: refusalOf });
   } catch (error) {
     if (error instanceof RepeatElsewhere) throw error;
-    if (!(error instanceof CoreError)) onFault(error);
     const refuse = deps.failure ?? failure;
-    return refuse(error instanceof CoreError ? error : new Bug(tracker.requestId), url?.pathname ?? '');
+    return refuse(refusalOf(error), url?.pathname ?? '');
   }
 }
 

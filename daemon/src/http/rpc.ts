@@ -14,7 +14,7 @@ import {
   type ServiceImpl,
 } from '@connectrpc/connect';
 import type { UniversalHandler } from '@connectrpc/connect/protocol';
-import { CoreError, firstFailure } from '../kit/errors.ts';
+import { CoreError, firstFailure, withoutDescriptors } from '../kit/errors.ts';
 import { HandedOver, RepeatElsewhere } from '../kit/handed-over.ts';
 import { TrailedResponse } from '../kit/types/trailed-response.ts';
 import { bodyPieces } from './body/body-pieces.ts';
@@ -149,7 +149,7 @@ function translated({ onFault, codeOf }: Required<Pick<RpcOptions, 'onFault' | '
   return (next) => async (request) => {
     const call = request.contextValues.get(callKey);
     const refuse = (thrown: unknown): ConnectError => {
-      const error = firstFailure(thrown);
+      const error = withoutDescriptors(firstFailure(thrown));
       if (error instanceof ConnectError) return error;
       if (error instanceof CoreError) return new ConnectError(error.message, codeOf(error));
       if (error instanceof HandedOver && call) call.handedOver = true;

@@ -7,6 +7,10 @@ export function errnoOf(error: unknown): string | null {
   return code !== undefined && Object.hasOwn(constants.errno, code) ? code : null;
 }
 
+export function isOutOfDescriptors(errnoName: string | null): boolean {
+  return errnoName === 'EMFILE' || errnoName === 'ENFILE';
+}
+
 /** Null when the work fails with this error of the system. */
 export async function nullOn<T>(errnoName: string, work: Promise<T>): Promise<T | null> {
   try {

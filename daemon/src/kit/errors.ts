@@ -1,5 +1,6 @@
 /** The closed set of failures that core may raise; `http/route/envelope.ts` maps each to a status. */
 import type { Advice, ArgumentName } from './advice.ts';
+import { errnoOf, isOutOfDescriptors } from './errno.ts';
 import type { Fields } from './types/fields.ts';
 
 export const errorCodes = [
@@ -148,4 +149,14 @@ export class CoreError extends Error {
 /** The failure of the work itself; `await using` hides it when the disposal after it fails too. */
 export function firstFailure(error: unknown): unknown {
   return error instanceof SuppressedError ? firstFailure(error.suppressed) : error;
+}
+
+export const descriptorHint = 'Try again when other calls or commands have ended, or raise the limit on open files.';
+
+/** Maps a failure for want of a descriptor, which any call to the system may meet; returns other errors unchanged. */
+export function withoutDescriptors(error: unknown): unknown {
+  if (!isOutOfDescriptors(errnoOf(error))) return error;
+  return new CoreError('unavailable', 'the daemon has no descriptor left', {
+    hint: descriptorHint,
+  });
 }

@@ -1,7 +1,7 @@
 /** Failures of file operations, with the facts that each surface reports. */
 import { constants } from 'node:os';
-import { errnoOf } from './errno.ts';
-import { CoreError, firstFailure, type ErrorCode, type ErrorDetails, type NextStep } from './errors.ts';
+import { errnoOf, isOutOfDescriptors } from './errno.ts';
+import { CoreError, descriptorHint, firstFailure, type ErrorCode, type ErrorDetails, type NextStep } from './errors.ts';
 import { showPath } from './text/path-text.ts';
 
 /** The operation name of the route (contract, Errors). */
@@ -49,6 +49,12 @@ const kinds = {
   tooLarge: { code: 'file_too_large', next: { operation: 'files.download' } },
   ioError: { code: 'file_io_error', hint: 'The system could not do this. Try again if retryable is true.' },
 } as const satisfies Readonly<Record<string, Kind>>;
+
+/** An `ioError` on the wire, but nothing is wrong with the file or its disk. */
+const outOfDescriptors: Kind = {
+  code: 'unavailable',
+  hint: descriptorHint,
+};
 
 export type FileErrorKind = keyof typeof kinds;
 
@@ -139,7 +145,7 @@ export class FileFailure extends CoreError {
     const kind = given.kind ?? kindOfErrno[errnoName] ?? 'ioError';
     const shown = showPath(path);
     const systemWords = words[errnoName] ?? errnoName;
-    const { code, ...ofKind }: Kind = kinds[kind];
+    const { code, ...ofKind }: Kind = isOutOfDescriptors(errnoName) ? outOfDescriptors : kinds[kind];
     super(given.code ?? code, message ?? `${shown}: ${systemWords}`, {
       ...((hint ?? advice ?? next) ? { hint, advice, next } : ofKind),
       ...(given.argument && { argument: given.argument }),

@@ -1,4 +1,5 @@
 /** The commands that can be read: keeps their records, and evicts finished ones by count, age and size. */
+import { lookEvery } from '../../kit/events/look-every.ts';
 import type { Command } from './command.ts';
 import { EvictedFiles } from './evicted-files.ts';
 import { KeptBytes } from './kept-bytes.ts';
@@ -71,7 +72,7 @@ export class KeptCommands {
   }
 
   startTrimming(): void {
-    this.#trimming = setInterval(() => this.#trim(), trimEveryMs).unref();
+    this.#trimming = lookEvery(trimEveryMs, () => this.#trim()).unref();
   }
 
   stopTrimming(): void {

@@ -1,4 +1,6 @@
 /** Reads the output of a command by offset, as a live stream, or as a summary. */
+import { errnoOf } from '../../kit/errno.ts';
+import { withoutDescriptors } from '../../kit/errors.ts';
 import { LongText } from '../../kit/text/long-text.ts';
 import { TimeSlices } from '../../kit/slices.ts';
 import { countCharacters, cutMarker, decodeUtf8, takeCharacters, wholeUtf8Length } from '../../kit/text/text.ts';
@@ -10,7 +12,6 @@ import { ArrivalOrder, arrivalSegments, type Segment } from './arrival-order.ts'
 import type { Command, CommandState } from './command.ts';
 import { ChangeWaiter, type ChangeWaiterOptions } from './change-waiter.ts';
 import { chunkBytes, OutputChunk, type OutputMemory, type Rendering } from './output-chunk.ts';
-import { readRefusal } from './refusal.ts';
 import { keptOf, lengthOf, partOf, piecesOf, type Segments } from './segments.ts';
 
 export type Offsets = Readonly<Record<StreamName, number>>;
@@ -36,7 +37,14 @@ export interface OutputSummary {
   readonly output: OutputText;
   readonly offsets: Offsets;
   readonly truncated: boolean;
+  /** Why the output could not be read; null on success. */
+  readonly unread: string | null;
 }
+
+export const noOutput: OutputSummary = {
+  ...{ stdout: '', stderr: '', output: '' },
+  ...{ offsets: { stdout: 0, stderr: 0 }, truncated: false, unread: null },
+};
 
 const longestSequence = 4;
 /** A longer text is read from the log while the answer is written, so that no answer holds it. */
@@ -143,13 +151,15 @@ export async function* follow(
 
 /**
  * Returns the output so far, cut in the middle if it is longer than `maxCharacters`; 0 means no limit. Without
- * `isMerged`, `output` is empty.
+ * `isMerged`, `output` is empty. The system may not let it be read, which must not fail the answer: many clients repeat
+ * a call that ends with 5xx, and the command would run twice.
  */
 export async function summarize(command: Command, maxCharacters: number, isMerged = true): Promise<OutputSummary> {
   try {
     return await summaryOf(command, maxCharacters === 0 ? Infinity : maxCharacters, isMerged);
   } catch (error) {
-    throw readRefusal(command.id, error);
+    if (errnoOf(error) === null) throw error;
+    return { ...noOutput, truncated: true, unread: (withoutDescriptors(error) as Error).message };
   }
 }
 
@@ -169,6 +179,7 @@ async function summaryOf({ child }: Command, maxCharacters: number, isMerged: bo
     output: output.text,
     offsets: ends,
     truncated: stdout.isCut || stderr.isCut || output.isCut,
+    unread: null,
   };
 }
 

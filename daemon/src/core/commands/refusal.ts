@@ -1,8 +1,8 @@
 /** Maps failures to start or read a command to errors that say what to do. */
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, isOutOfDescriptors } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { earlyKillMs } from './early-kills.ts';
-import { isOutOfDescriptors, systemRefusal } from '../processes/refusal.ts';
+import { systemRefusal } from '../processes/refusal.ts';
 
 /** Maps an error from creating the command directory to a CoreError; returns other errors unchanged. */
 export function directoryRefusal(error: unknown): unknown {
@@ -14,14 +14,13 @@ export function readLogs<T>(id: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw readRefusal(id, error);
+    throw isOutOfDescriptors(errnoOf(error)) ? unreadNow(id, 'the daemon has no descriptor left') : error;
   }
 }
 
-/** Maps an error from reading the logs of a command to a CoreError; returns other errors unchanged. */
-export function readRefusal(id: string, error: unknown): unknown {
-  if (!isOutOfDescriptors(errnoOf(error) ?? '')) return error;
-  return new CoreError('unavailable', `the daemon has no descriptor left to read the output of ${id}`, {
+/** The command has run or runs, and its output cannot be read now. */
+export function unreadNow(id: string, reason: string): CoreError {
+  return new CoreError('unavailable', `the output of ${id} could not be read: ${reason}`, {
     hint: 'The command is not affected. Try again when other commands have ended.',
     next: { operation: 'commands.read', id },
   });

@@ -26,7 +26,7 @@ export interface FilesContext {
   /** The directory for uploads without a path and for temporary directories. */
   readonly temporaryDirectory: string;
   /** A range of an open file that the runtime sends directly. The file must stay open until the range is sent. */
-  readonly fileSlice: (descriptor: number, from: number, to: number) => Blob;
+  readonly fileSlice: (descriptor: number, from: number, to: number) => Blob | null;
   /** Returns the media type for the extension of a path. */
   readonly mimeOf: (path: string) => string;
   /** Creates a writer that fills a new directory for an owner; null is the daemon's account. */

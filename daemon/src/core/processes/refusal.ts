@@ -1,5 +1,5 @@
 /** Converts the failure to start a process into an error with a hint. */
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, isOutOfDescriptors } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Fields } from '../../kit/types/fields.ts';
 import type { ChildEnd } from '../../platform/process/spawn.ts';
@@ -55,10 +55,6 @@ export function systemRefusal(error: unknown, what: string): unknown {
   if (isDiskFull(code)) return diskFull(what, { errnoName: code });
   if (isOutOfDescriptors(code)) return nothingLeft('the daemon has no descriptor left', { errnoName: code });
   return error;
-}
-
-export function isOutOfDescriptors(errnoName: string): boolean {
-  return errnoName === 'EMFILE' || errnoName === 'ENFILE';
 }
 
 function isDiskFull(errnoName: string): boolean {

@@ -79,8 +79,11 @@ function addFailure(schemas: Schemas, name: string, codes: readonly ErrorCode[])
   });
 }
 
-/** Every request has its Host and Origin checked first, so these codes name no schema beside others. */
-const general: readonly ErrorCode[] = ['malformed_request', 'forbidden'];
+/**
+ * Every request has its Host and Origin checked first, and any may find no descriptor left, so these codes name no
+ * schema beside others.
+ */
+const general: readonly ErrorCode[] = ['malformed_request', 'forbidden', 'unavailable'];
 
 /** How failures are shown: `content` is that of the codes which share a status. */
 export interface FailureForm {

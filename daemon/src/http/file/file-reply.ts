@@ -23,9 +23,8 @@ export interface SentFile extends State {
   readonly size: number;
   /** The largest range that `read` accepts. */
   readonly wholeBytes: number;
-  /** Whether the runtime itself can send a range of the file. */
-  readonly canBeSliced: boolean;
-  slice(from: number, to: number): Blob;
+  /** A range that the runtime itself sends; null where it cannot. */
+  slice(from: number, to: number): Blob | null;
   read(from: number, to: number): Promise<Uint8Array<ArrayBuffer>>;
   pieces(from: number, to: number): AsyncIterable<Uint8Array>;
   /** Throws when `isKnown` is false, because the file is not in the state that the caller named. */
@@ -92,8 +91,8 @@ function shownAs({ name }: SentFile, disposition: Disposition): Record<string, s
 
 async function bodyOf(found: SentFile, { from, to }: Range): Promise<RawBody> {
   if (to - from <= found.wholeBytes) return { kind: 'bytes', bytes: await found.read(from, to) };
-  if (found.canBeSliced) return { kind: 'file', file: found.slice(from, to) };
-  return { kind: 'pieces', pieces: () => found.pieces(from, to) };
+  const file = found.slice(from, to);
+  return file ? { kind: 'file', file } : { kind: 'pieces', pieces: () => found.pieces(from, to) };
 }
 
 async function codedBody(found: SentFile, coding: Coding): Promise<RawBody> {

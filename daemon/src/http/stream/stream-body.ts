@@ -58,7 +58,7 @@ export function streamBody(
             stalled = setTimeout(() => {
               const error = new CoreError('unavailable', `the client has taken nothing for ${stallMs / 1000} s`);
               events.onFault(error);
-              controller.error(error);
+              controller.error();
               void stop();
             }, stallMs);
           }
@@ -66,7 +66,7 @@ export function streamBody(
           // The headers are already sent. By contract, a stream without its last line is an error.
           events.onFault(error);
           end();
-          controller.error(error);
+          controller.error(); // The runtime would print an error to standard error.
         }
       },
       cancel: stop,

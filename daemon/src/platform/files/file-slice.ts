@@ -1,6 +1,18 @@
 /** A range of an open file, as a body that the runtime sends by itself. */
+import { closeSync, openSync } from 'node:fs';
+import { errnoOf, isOutOfDescriptors } from '../../kit/errno.ts';
 
-/** The runtime opens the file again when it starts to send, so the descriptor must stay open until then. */
-export function fileSlice(descriptor: number, from: number, to: number): Blob {
-  return Bun.file(`/proc/self/fd/${descriptor}`).slice(from, to);
+/**
+ * Null when no descriptor is left: the runtime opens the file again when it starts to send, and answers for itself when
+ * it cannot. The descriptor must stay open until then.
+ */
+export function fileSlice(descriptor: number, from: number, to: number): Blob | null {
+  const path = `/proc/self/fd/${descriptor}`;
+  try {
+    closeSync(openSync(path, 'r'));
+  } catch (error) {
+    if (isOutOfDescriptors(errnoOf(error))) return null;
+    throw error;
+  }
+  return Bun.file(path).slice(from, to);
 }

@@ -1,5 +1,6 @@
 /** Releases the memory that a load has left, once the daemon is quiet. */
 import { readFileSync } from 'node:fs';
+import { lookEvery } from '../../kit/events/look-every.ts';
 import { releaseProgramPages } from './program-pages.ts';
 
 const mebibyte = 1024 * 1024;
@@ -26,7 +27,7 @@ export interface OwnProcess {
 
 export function releaseWhenQuiet(): void {
   const memory = new QuietMemory(thisProcess);
-  setInterval(() => memory.look(), lookEveryMs).unref();
+  lookEvery(lookEveryMs, () => memory.look()).unref();
 }
 
 export class QuietMemory {

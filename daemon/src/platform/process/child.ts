@@ -1,6 +1,7 @@
 /** One command as the daemon sees it: a live keeper first, and after that the files in its directory. */
 import { constants } from 'node:os';
 import type { ByteLog, Piece } from '../../kit/byte-log.ts';
+import { errnoOf, isOutOfDescriptors, nullOnNow } from '../../kit/errno.ts';
 import type { Ownership } from '../../kit/ownership.ts';
 import type { StreamName } from '../../kit/types/stream-name.ts';
 import type { ChildEnd } from './child-end.ts';
@@ -21,6 +22,8 @@ import {
 } from './keeper-protocol.ts';
 import { orphansOf, signalOrphan, type Orphan } from './orphans.ts';
 import { writeStdin } from './stdin-writer.ts';
+
+const retryMs = 100;
 
 export class Child {
   readonly #state = new ChildState();
@@ -271,13 +274,23 @@ export class Child {
    */
   async reattach(signal: AbortSignal): Promise<void> {
     this.#files.stopPolling();
-    try {
-      const reported = this.changed(signal);
-      await this.attach();
-      await reported;
-    } catch {
-      this.settleFromJournal(); // The keeper has gone.
+    const reported = this.changed(signal);
+    if (await this.#attachOrSettle()) await reported;
+  }
+
+  /** False when the keeper has gone. Without a free descriptor nobody can know, so the child waits for one. */
+  async #attachOrSettle(): Promise<boolean> {
+    while (!this.#isForgotten) {
+      try {
+        await this.attach();
+        return true;
+      } catch (error) {
+        if (!isOutOfDescriptors(errnoOf(error)) && nullOnNow('EMFILE', () => this.settleFromJournal()) !== null)
+          return false;
+        await Bun.sleep(retryMs);
+      }
     }
+    return false;
   }
 
   /** Reads the end of the command from the journal, because the keeper has gone. */
@@ -304,7 +317,7 @@ export class Child {
     // Either the keeper has gone, or it dropped this connection because the daemon read too slowly. A new attach shows
     // which.
     this.attached.add(this);
-    this.attach().catch(() => this.settleFromJournal());
+    void this.#attachOrSettle();
   }
 
   #pollIfLeft(): void {

@@ -1,5 +1,6 @@
 /** Updates the state of a command from its logs and its journal, where no keeper reports to this daemon. */
 import { existsSync } from 'node:fs';
+import { lookEvery } from '../../kit/events/look-every.ts';
 import { endFromJournal } from './child-end.ts';
 import type { ChildState } from './child-state.ts';
 import type { CommandDirectory } from './command-directory.ts';
@@ -30,7 +31,7 @@ export class JournalReader {
 
   /** Polls the files from now on, as long as a caller waits for a change. */
   startPolling(): void {
-    this.#poll ??= setInterval(() => this.#readAll(), pollMs);
+    this.#poll ??= lookEvery(pollMs, () => this.#readAll());
   }
 
   stopPolling(): void {

@@ -1,4 +1,5 @@
 /** One connection to a keeper over a Unix socket: sends and receives whole frames. */
+import { closeSync, openSync } from 'node:fs';
 import type { Socket } from 'bun';
 import { errnoOf } from '../../kit/errno.ts';
 import { FrameReader } from './keeper-protocol.ts';
@@ -21,14 +22,17 @@ export class KeeperConnection {
 
   private constructor() {}
 
-  /** Rejects with the system's error when no process listens there. */
+  /** Rejects with the system's error when no process listens there, or when this process has no descriptor left. */
   static async open(path: string): Promise<KeeperConnection> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await KeeperConnection.#connect(path);
       } catch (error) {
         // The keeper has accepted the connection, and another one right after it.
-        if (errnoOf(error) !== 'ECONNRESET' || attempt === maxAttempts) throw error;
+        if (errnoOf(error) === 'ECONNRESET' && attempt < maxAttempts) continue;
+        // The runtime reports a refused connection also when it had no descriptor for one.
+        closeSync(openSync('/dev/null', 'r'));
+        throw error;
       }
     }
   }

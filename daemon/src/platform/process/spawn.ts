@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
 import { Deadline } from '../../kit/deadline.ts';
+import { errnoOf, isOutOfDescriptors } from '../../kit/errno.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import type { Ownership } from '../../kit/ownership.ts';
 import { settled } from '../../kit/settled.ts';
@@ -308,13 +309,14 @@ function hasNextCommand({ directory, pid }: Child): boolean {
   return pid !== 0 && !directory.hasKeeper() && directory.journal()?.pid !== pid;
 }
 
-/** False when no keeper listens for the command any more. */
+/** False when no keeper listens for the command any more. Throws when no descriptor is left to find out. */
 async function attached(child: Child): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
     try {
       await child.attach();
       return true;
-    } catch {
+    } catch (error) {
+      if (isOutOfDescriptors(errnoOf(error))) throw error;
       // A keeper that has claimed the journal but written no event is about to listen, so the daemon retries.
       const isStarting = child.directory.journal()?.isSilent === true;
       if (!isStarting || attempt === startingLooks) return false;

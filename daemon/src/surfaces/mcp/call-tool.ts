@@ -8,7 +8,7 @@ import { validate, withoutNulls } from '../../http/route/validate.ts';
 import { shortName } from '../../core/mcp/tool-definition.ts';
 import { UpstreamRefusal } from '../../core/mcp/upstream-refusal.ts';
 import { Deadline } from '../../kit/deadline.ts';
-import { CoreError, firstFailure } from '../../kit/errors.ts';
+import { CoreError, firstFailure, withoutDescriptors } from '../../kit/errors.ts';
 import { nearestName } from '../../kit/text/nearest.ts';
 import type { Content, McpDeps, Tool, ToolAnswer, ToolResult, ToolSet } from './app.ts';
 import type { FollowedOutput } from './followed-output.ts';
@@ -129,7 +129,7 @@ function answerOf({ text, data, images = [], isError }: ToolResult<object>, isSt
 
 /** A failure that the caller can act on. Any other error is a bug, or belongs to the protocol. */
 function failureAnswer(thrown: unknown, naming: Naming): ToolAnswer {
-  const error = firstFailure(thrown);
+  const error = withoutDescriptors(firstFailure(thrown));
   if (!(error instanceof CoreError)) throw error;
   const worded = named(error, naming);
   const { code, facts, isRetryable: retryable } = worded;

@@ -2,10 +2,9 @@
 import { z } from 'zod';
 import type { Command } from '../../core/commands/command.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
-import { summarize } from '../../core/commands/output.ts';
+import { noOutput, type OutputSummary } from '../../core/commands/output.ts';
 import type { Session } from '../../core/commands/sessions.ts';
 import { outputText } from '../../http/stream/output-text.ts';
-import type { LongText } from '../../kit/text/long-text.ts';
 
 const CommandStatus = z
   .enum(['pending', 'running', 'completed', 'timed_out', 'killed'])
@@ -60,30 +59,10 @@ export const BashSessionInfo = z
   })
   .meta({ id: 'BashSessionInfo' });
 
-/** The part of a command's output that an answer holds. */
-export interface ShortOutput {
-  readonly stdout: string | LongText;
-  readonly stderr: string | LongText;
-  readonly offsets: { readonly stdout: number; readonly stderr: number };
-  /** Why the output could not be read. Null on success. */
-  readonly failure: string | null;
-}
-
-const noOutput: ShortOutput = { stdout: '', stderr: '', offsets: { stdout: 0, stderr: 0 }, failure: null };
-
-/**
- * The output of a command, shortened in the middle. Unreadable output must not fail the answer: JavaScript and Go
- * clients repeat a call that ends with 5xx, and the command would run twice.
- */
-export async function shortOutput(command: Command, maxCharacters: number): Promise<ShortOutput> {
-  try {
-    return { ...(await summarize(command, maxCharacters)), failure: null };
-  } catch (error) {
-    return { ...noOutput, failure: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-export function execResult(command: Command, { stdout, stderr, offsets }: ShortOutput): z.input<typeof BashExecResult> {
+export function execResult(
+  command: Command,
+  { stdout, stderr, offsets }: OutputSummary,
+): z.input<typeof BashExecResult> {
   return {
     session_id: command.note.sessionId ?? '',
     ...commandInfo(command),

@@ -1,6 +1,7 @@
 /** The 1.x command routes. Each command is a process in a session, which its first use creates. */
 import { z } from 'zod';
 import type { Command } from '../../core/commands/command.ts';
+import { summarize } from '../../core/commands/output.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
 import { signalNames } from '../../core/commands/kill.ts';
 import type { CommandSpec } from '../../core/commands/launcher.ts';
@@ -12,14 +13,7 @@ import { route } from './app.ts';
 import { absolutePath, sessionId } from './bash-inputs.ts';
 import { environment, milliseconds, seconds, systemText } from '../../operations/inputs.ts';
 import { commandNamed, commandsOf } from './bash-lookup.ts';
-import {
-  BashExecResult,
-  BashOutputResult,
-  execResult,
-  outputResult,
-  shortOutput,
-  startedResult,
-} from './bash-views.ts';
+import { BashExecResult, BashOutputResult, execResult, outputResult, startedResult } from './bash-views.ts';
 
 const BashExecRequest = z
   .object({
@@ -56,9 +50,9 @@ export const exec = route({
     }
     using deadline = new Deadline(milliseconds(body.timeout), context.signal, closing);
     await command.finished(deadline.signal);
-    const output = await shortOutput(command, body.max_output_length);
+    const output = await summarize(command, body.max_output_length);
     const result = execResult(command, output);
-    const answer = describe(command, output.failure, result);
+    const answer = describe(command, output.unread, result);
     const isCut = closing.aborted && command.isRunning;
     return new Answer(result, isCut ? { ...answer, message: stoppingMessage('command') } : answer);
   },
@@ -195,11 +189,11 @@ interface Positions {
 
 function describe(
   { id, isRunning, state }: Command,
-  failure: string | null,
+  unread: string | null,
   { offset, stderr_offset: end }: Positions,
 ): { message?: string; hint: string | null } {
   if (state.failure) return { message: `The command could not start: ${state.failure.message}`, hint: null };
-  if (failure !== null) return { hint: `Its output could not be read (${failure}); POST /v1/bash/output reads it.` };
+  if (unread !== null) return { hint: `Its output could not be read (${unread}); POST /v1/bash/output reads it.` };
   if (!isRunning) return { hint: null };
   const body = `"command_id": "${id}", "offset": ${offset}, "stderr_offset": ${end}, "wait": true`;
   return { hint: `POST /v1/bash/output with ${body} reads on; POST /v1/bash/kill ends it.` };

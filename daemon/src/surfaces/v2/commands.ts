@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { createHash } from '../../kit/crypto.ts';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import { signalNames } from '../../core/commands/kill.ts';
+import { summarize, type OutputSummary } from '../../core/commands/output.ts';
+import { unreadNow } from '../../core/commands/refusal.ts';
 import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';
 import { shellNames } from '../../core/commands/shell.ts';
 import { Answer } from '../../kit/answer.ts';
@@ -116,9 +118,12 @@ export const runCommand = route({
     context.note.account = command.note.user;
     context.about(command.id);
     if (body.mode === 'sync') await waitForEnd(command, body.timeout, context.signal, closing);
-    const result = await commandResult(command, body.max_output_length, { isReplay, hasOutput: body.output });
+    const output = await summarize(command, body.max_output_length, body.output);
+    // Repeated with the id, the request does not run it again. Without an id, a failure would make clients do just that.
+    if (output.unread !== null && body.command_id !== undefined) throw unreadNow(command.id, output.unread);
+    const result = commandResult(command, output, { isReplay, hasOutput: body.output });
     const message = describeAnswer(command, { isReplay, isStopping: closing.aborted });
-    return new Answer(result, { message, hint: nextStep(command, result) });
+    return new Answer(result, { message, hint: unreadHint(command, output) ?? nextStep(command, result) });
   },
 });
 
@@ -380,6 +385,10 @@ function describeAnswer(command: Command, { isReplay, isStopping }: AnswerState)
   const started = isReplay ? `; an earlier request started it at ${commandRecord(command).started_at}` : '';
   const stopping = isStopping && command.isRunning ? '; the daemon is stopping and did not wait for the end' : '';
   return `${describeState(command)}${started}${stopping}`;
+}
+
+function unreadHint({ id }: Command, { unread }: OutputSummary): string | null {
+  return unread === null ? null : `Its output could not be read (${unread}); GET /v2/commands/${id} reads it.`;
 }
 
 function nextStep({ child, id, isRunning, state }: Command, { stdout, stderr, offset, stderr_offset: end }: Part) {

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { commandStatuses, type Command } from '../../core/commands/command.ts';
 import type { OutputChunk, Rendering } from '../../core/commands/output-chunk.ts';
-import { summarize, type FollowEvent } from '../../core/commands/output.ts';
+import type { FollowEvent, OutputSummary } from '../../core/commands/output.ts';
 import type { ReadResult } from '../../core/commands/read.ts';
 import type { Session } from '../../core/commands/sessions.ts';
 import { writeTextLine } from '../../http/stream/ndjson.ts';
@@ -137,12 +137,11 @@ export function commandRecord(command: Command): z.input<typeof CommandRecord> {
   };
 }
 
-export async function commandResult(
+export function commandResult(
   command: Command,
-  maxCharacters: number,
+  { stdout, stderr, output, offsets, truncated }: OutputSummary,
   { isReplay, hasOutput }: { readonly isReplay: boolean; readonly hasOutput: boolean },
-): Promise<z.input<typeof CommandResult>> {
-  const { stdout, stderr, output, offsets, truncated } = await summarize(command, maxCharacters, hasOutput);
+): z.input<typeof CommandResult> {
   return {
     ...commandRecord(command),
     stdout,

@@ -1,6 +1,7 @@
 /** Manages the code sessions: creates them, runs cells, recovers sessions after a restart, and closes idle sessions. */
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
+import { lookEvery } from '../../../kit/events/look-every.ts';
 import { mintId } from '../../../kit/ids.ts';
 import type { Ownership } from '../../../kit/ownership.ts';
 import { settled } from '../../../kit/settled.ts';
@@ -329,7 +330,7 @@ export class CodeSessions implements Disposable {
   }
 
   #keepSweeping(): void {
-    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
+    this.#sweeping = lookEvery(sweepEveryMs, () => this.#sweep()).unref();
   }
 }
 

@@ -68,12 +68,9 @@ export class Download implements AsyncDisposable {
     return this.path.slice(this.path.lastIndexOf('/') + 1);
   }
 
-  /** Whether the runtime can send the range directly. The runtime does not detect changes of the file. */
-  get canBeSliced(): boolean {
-    return this.changePolicy === 'ignore' && this.bytes === null;
-  }
-
-  slice(from: number, to: number): Blob {
+  /** A range that the runtime sends directly; null where it cannot. The runtime does not detect changes of the file. */
+  slice(from: number, to: number): Blob | null {
+    if (this.changePolicy !== 'ignore' || this.bytes) return null;
     return this.context.fileSlice(this.opened.file.fd, from, to);
   }
 

@@ -1,4 +1,5 @@
 /** Watches a session's tmux server: reminds the server of a missed shell exit and limits its memory. */
+import { lookEvery } from '../../../kit/events/look-every.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
 import type { ProcessStates } from '../../../platform/process/process-states.ts';
 
@@ -30,10 +31,10 @@ export class TmuxWatch {
 
   /** Watches until the shell has ended. */
   start(): void {
-    const looking = setInterval(() => {
+    const looking = lookEvery(lookEveryMs, () => {
       if (this.tmux.child.end) clearInterval(looking);
       else this.#look();
-    }, lookEveryMs);
+    });
     looking.unref();
   }
 

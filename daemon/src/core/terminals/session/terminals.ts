@@ -2,6 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { TerminalCapacity } from './capacity.ts';
 import { Deadline } from '../../../kit/deadline.ts';
+import { lookEvery } from '../../../kit/events/look-every.ts';
 import { mintId } from '../../../kit/ids.ts';
 import { settled } from '../../../kit/settled.ts';
 import type { RecordStore } from '../../../platform/stores/record-store.ts';
@@ -302,7 +303,7 @@ export class Terminals implements Disposable {
   }
 
   #keepSweeping(): void {
-    this.#sweeping = setInterval(() => this.#sweep(), sweepEveryMs).unref();
+    this.#sweeping = lookEvery(sweepEveryMs, () => this.#sweep()).unref();
   }
 
   async #forgetEnded(terminal: Terminal | undefined): Promise<void> {
