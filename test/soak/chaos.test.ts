@@ -5,6 +5,7 @@ import { Sandbox as Box, type BoxError } from '../../clients/typescript/src/inde
 import { loops } from '../clients/typescript/kills-loops.mjs';
 import { jump, withClock } from '../harness/clock.ts';
 import { inControlGroup } from '../harness/control-group.ts';
+import { withFewDescriptors } from '../harness/descriptors.ts';
 import { inRoom, otherDisk } from '../harness/disks.ts';
 import { fillFileSystem } from '../harness/full-disk.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
@@ -45,6 +46,10 @@ const faults: Readonly<Record<string, (sandbox: Sandbox, turn: number) => Promis
     expect(refused.status).toBe(507);
     rmSync(otherDisk(sandbox, 'filler'));
     expect(readFileSync(otherDisk(sandbox, 'kept'), 'utf8')).toBe(kept.content);
+  },
+  async 'no descriptor is left'(sandbox) {
+    using _few = withFewDescriptors(sandbox, 0);
+    await Bun.sleep(faultMs); // The length of the fault.
   },
   async 'a command is killed'(sandbox, turn) {
     const { id, pid } = await sleeper(sandbox, turn);
@@ -96,7 +101,8 @@ test(
   },
   {
     ...inControlGroup({ memoryBytes }, inRoom(4, withClock())),
-    expectedWarnings: ['started again by init'],
+    // Ended commands are kept for longer while no descriptor is left.
+    expectedWarnings: ['started again by init', 'the runtime directory'],
     timeoutMs: (seconds + 120) * 1000,
   },
 );
