@@ -21,7 +21,7 @@ beforeAll(() => needPrograms('curl'));
 const blocks = blocksOf('docs/guide/code.md', 'sh');
 /** The block that prepares the image and starts the daemon. */
 const image = blocks.find((block) => block.includes('-m pip install')) ?? '';
-const [makeEnvironment = '', install = '', start = ''] = image.split('\n');
+const [makeEnvironment = '', install = '', , start = ''] = image.split('\n');
 const packages = / -m pip install ([\w ]+?) +#/.exec(install)?.[1]?.split(' ') ?? [];
 
 /** The packages of test/code/requirements.txt are already installed, so the new environment refers to them. */
