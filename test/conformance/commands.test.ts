@@ -239,6 +239,11 @@ test('V2CMD-MAX a long answer is cut in the middle, with a note', async ({ sandb
   expect(cut['stdout']).toContain('bytes left out');
   expect(cut['offset']).toBe(108_894);
 
+  const again = { command, max_output_length: 100, command_id: 'hinted' };
+  const { hint } = (await sandbox.request('POST /v2/commands', again)).body;
+  const [call = ''] = /^GET \S+/.exec(String(hint)) ?? [];
+  expect((await sandbox.ok(call))['stdout']).toHaveLength(108_894);
+
   const whole = await sandbox.run({ command, max_output_length: 0 });
   expect(whole['stdout']).toHaveLength(108_894);
   expect(whole['truncated']).toBe(false);

@@ -391,8 +391,15 @@ function unreadHint({ id }: Command, { unread }: OutputSummary): string | null {
   return unread === null ? null : `Its output could not be read (${unread}); GET /v2/commands/${id} reads it.`;
 }
 
-function nextStep({ child, id, isRunning, state }: Command, { stdout, stderr, offset, stderr_offset: end }: Part) {
-  if (!isRunning) return state.exitCode ? installAdvice(shortText(stdout) + shortText(stderr), state.exitCode) : null;
+function nextStep(command: Command, part: Part) {
+  const { child, id, isRunning, state } = command;
+  const { stdout, stderr, offset, stderr_offset: end, truncated } = part;
+  if (!isRunning) {
+    const advice = state.exitCode ? installAdvice(shortText(stdout) + shortText(stderr), state.exitCode) : null;
+    return (
+      advice ?? (truncated ? `GET /v2/commands/${id} reads the output from its beginning, 1 MiB at a time.` : null)
+    );
+  }
   const path = `/v2/commands/${id}?wait=true&offset=${offset}&stderr_offset=${end}`;
   const input = child.stdin.isOpen
     ? `POST /v2/commands/${id}/stdin passes input.`
@@ -406,6 +413,8 @@ interface Part {
   readonly stderr: string | LongText;
   readonly offset: number;
   readonly stderr_offset: number;
+  /** Something is left out between the texts. Only the answer of a start says so. */
+  readonly truncated?: boolean;
 }
 
 /** A long text is not searched: an error that ends a program is short. */
