@@ -263,7 +263,8 @@ test('RUN-STARTS a second daemon on the same runtime directory refuses to start'
   const second = program(['start', '--port', '0', '--runtime-dir', sandbox.runtimeDirectory]);
 
   expect(second).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(second.stderr).toMatch(/^boxkeep: another boxkeep runs on .*; stop it, or choose another --runtime-dir\n$/);
+  const advice = 'end it with boxkeep stop, or choose another --port and --runtime-dir';
+  expect(second.stderr).toBe(`boxkeep: another boxkeep runs on ${sandbox.runtimeDirectory}; ${advice}\n`);
   expect(await sandbox.run({ command: 'echo still here' })).toMatchObject({ stdout: 'still here\n' });
 });
 
@@ -273,7 +274,7 @@ test('RUN-PORT a taken port stops the start with one clear line', async ({ sandb
 
   expect(second).toMatchObject({
     exitCode: 2,
-    stderr: `boxkeep: cannot listen on 127.0.0.1:${port} (SVC_PORT): EADDRINUSE\n`,
+    stderr: `boxkeep: cannot listen on 127.0.0.1:${port} (SVC_PORT): EADDRINUSE, another program has this port\n`,
   });
 });
 

@@ -166,7 +166,8 @@ async function bind(settings: ListenSettings, fetch: Fetch, reusePort: boolean):
     const { hostname, port, variable } = settings;
     const code = (error as NodeJS.ErrnoException).code ?? String(error);
     const name = variable === undefined ? '' : ` (${variable})`;
-    throw new Error(`cannot listen on ${hostname}:${port}${name}: ${code}`, { cause: error });
+    const meaning = code === 'EADDRINUSE' ? ', another program has this port' : '';
+    throw new Error(`cannot listen on ${hostname}:${port}${name}: ${code}${meaning}`, { cause: error });
   }
 }
 

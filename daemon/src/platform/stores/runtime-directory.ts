@@ -85,7 +85,9 @@ function askInit(init: Init, path: string): string | null {
   const failure = init.listen(path);
   if (failure === null) return null;
   if (failure.stage === 'lock')
-    throw new Error(`another boxkeep runs on ${path}; stop it, or choose another --runtime-dir`);
+    throw new Error(
+      `another boxkeep runs on ${path}; end it with boxkeep stop, or choose another --port and --runtime-dir`,
+    );
   return `${path}: ${failure.stage} ${failure.errorName}`;
 }
 
