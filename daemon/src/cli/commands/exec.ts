@@ -22,7 +22,7 @@ export const exec: Verb = {
   flags: {
     '--cwd DIR': 'where it starts; the workspace otherwise',
     '--user NAME': 'the account it runs as',
-    '--env NAME=VALUE': 'a variable for it, any number of times; --env NAME hands the one from here on',
+    '--env NAME=VALUE': 'a variable for it, any number of times; --env NAME passes the one of this machine',
     '--session ID': 'a command session: its directory, environment and account apply',
     '--shell': 'the words of the command are one script for the shell',
     '--timeout SECONDS': 'ends it with all that it has started',
