@@ -138,7 +138,7 @@ test('CLI-CP a wrong pair of paths is one line, and a path with a colon is no ad
     [['a', 'b'], pair],
     [[':a', ':b'], pair],
     [[':123/x', here], '/123/x: No such file or directory'],
-    [[`${here}/no:80/x`, ':x'], `${here}/no:80/x: ENOENT`],
+    [[`${here}/no:80/x`, ':x'], `${here}/no:80/x: No such file or directory`],
     [['-', ':/tmp/'], 'standard input has no name; write the path of a file'],
     [[here, ':x', '--exclude', 'y'], '--exclude is for directories that come from the sandbox'],
     [[`:${here}`, '-'], `${here} is a directory; write the name of one here`],

@@ -49,7 +49,7 @@ test(
       [['a.gif'], 'the name of the file ends with .png, .jpg, .jpeg, .webp'],
       [['a.webp', '--page'], 'the name of the file ends with .png, .jpg, .jpeg'],
       [['-', '--json'], '--json and - both write to standard output'],
-      [[join(sandbox.directory, 'none/a.png')], `${sandbox.directory}/none/a.png: ENOENT`],
+      [[join(sandbox.directory, 'none/a.png')], `${sandbox.directory}/none/a.png: No such file or directory`],
     ] as const) {
       const refused = await client(sandbox, ['screenshot', sandbox.url, ...args]);
       expect(refused).toMatchObject({ code: 125, stderr: `boxkeep: screenshot: ${line}\n` });

@@ -1,4 +1,4 @@
-/** Reads the errno name from an error of the system, and turns an expected one into null. */
+/** Names errors of the system, as errno and in words, and turns an expected one into null. */
 import { constants } from 'node:os';
 
 /** For example `ENOENT`; null for any other thrown value. */
@@ -9,6 +9,37 @@ export function errnoOf(error: unknown): string | null {
 
 export function isOutOfDescriptors(errnoName: string | null): boolean {
   return errnoName === 'EMFILE' || errnoName === 'ENFILE';
+}
+
+/** The strerror(3) texts of glibc, for the errnos of files. */
+const words: Readonly<Record<string, string>> = {
+  ENOENT: 'No such file or directory',
+  EACCES: 'Permission denied',
+  EPERM: 'Operation not permitted',
+  EEXIST: 'File exists',
+  EISDIR: 'Is a directory',
+  ENOTEMPTY: 'Directory not empty',
+  ENXIO: 'No such device or address',
+  ENODEV: 'No such device',
+  ENOTDIR: 'Not a directory',
+  ELOOP: 'Too many levels of symbolic links',
+  ENAMETOOLONG: 'File name too long',
+  EINVAL: 'Invalid argument',
+  EROFS: 'Read-only file system',
+  ENOSPC: 'No space left on device',
+  EDQUOT: 'Disk quota exceeded',
+  EILSEQ: 'Invalid or incomplete multibyte or wide character',
+  EFBIG: 'File too large',
+  EBUSY: 'Device or resource busy',
+  ETXTBSY: 'Text file busy',
+  EMFILE: 'Too many open files',
+  ENFILE: 'Too many open files in system',
+  EIO: 'Input/output error',
+};
+
+/** What the system says of an error, or the name itself where it is rare. */
+export function wordsOfErrno(errnoName: string): string {
+  return words[errnoName] ?? errnoName;
 }
 
 /** Null when the work fails with this error of the system. */

@@ -1,6 +1,6 @@
 /** Failures of file operations, with the facts that each surface reports. */
 import { constants } from 'node:os';
-import { errnoOf, isOutOfDescriptors } from './errno.ts';
+import { errnoOf, isOutOfDescriptors, wordsOfErrno } from './errno.ts';
 import { CoreError, descriptorHint, firstFailure, type ErrorCode, type ErrorDetails, type NextStep } from './errors.ts';
 import { showPath } from './text/path-text.ts';
 
@@ -80,32 +80,6 @@ const kindOfErrno: Readonly<Record<string, FileErrorKind>> = {
 
 const retryableErrnos = new Set(['EAGAIN', 'EBUSY', 'EINTR', 'EMFILE', 'ENFILE', 'ENOMEM', 'ETXTBSY']);
 
-/** The strerror(3) texts of glibc, for the errnos that have a failure type or occur often. */
-const words: Readonly<Record<string, string>> = {
-  ENOENT: 'No such file or directory',
-  EACCES: 'Permission denied',
-  EPERM: 'Operation not permitted',
-  EEXIST: 'File exists',
-  EISDIR: 'Is a directory',
-  ENOTEMPTY: 'Directory not empty',
-  ENXIO: 'No such device or address',
-  ENODEV: 'No such device',
-  ENOTDIR: 'Not a directory',
-  ELOOP: 'Too many levels of symbolic links',
-  ENAMETOOLONG: 'File name too long',
-  EINVAL: 'Invalid argument',
-  EROFS: 'Read-only file system',
-  ENOSPC: 'No space left on device',
-  EDQUOT: 'Disk quota exceeded',
-  EILSEQ: 'Invalid or incomplete multibyte or wide character',
-  EFBIG: 'File too large',
-  EBUSY: 'Device or resource busy',
-  ETXTBSY: 'Text file busy',
-  EMFILE: 'Too many open files',
-  ENFILE: 'Too many open files in system',
-  EIO: 'Input/output error',
-};
-
 /** `hint`, `advice` and `next` replace the hint and the next call of the kind. */
 export interface FileFailureFacts extends ErrorDetails {
   readonly operation: FileOperation;
@@ -144,7 +118,7 @@ export class FileFailure extends CoreError {
     const { operation, path, errnoName, message, hint = null, advice = null, next = null, facts = null } = given;
     const kind = given.kind ?? kindOfErrno[errnoName] ?? 'ioError';
     const shown = showPath(path);
-    const systemWords = words[errnoName] ?? errnoName;
+    const systemWords = wordsOfErrno(errnoName);
     const { code, ...ofKind }: Kind = isOutOfDescriptors(errnoName) ? outOfDescriptors : kinds[kind];
     super(given.code ?? code, message ?? `${shown}: ${systemWords}`, {
       ...((hint ?? advice ?? next) ? { hint, advice, next } : ofKind),

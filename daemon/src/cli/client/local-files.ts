@@ -1,6 +1,6 @@
 /** Works with files of this machine, whose failures are one line for people. */
 import { BoxError } from '../../../../clients/typescript/src/index.ts';
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, wordsOfErrno } from '../../kit/errno.ts';
 import { ClientFailure } from './failure.ts';
 
 export async function onThisMachine<T>(path: string, work: () => Promise<T>): Promise<T> {
@@ -8,6 +8,7 @@ export async function onThisMachine<T>(path: string, work: () => Promise<T>): Pr
     return await work();
   } catch (error) {
     if (error instanceof BoxError) throw error; // The daemon failed while its bytes were written here.
-    throw new ClientFailure(`${path}: ${errnoOf(error) ?? String(error)}`);
+    const name = errnoOf(error);
+    throw new ClientFailure(`${path}: ${name === null ? String(error) : wordsOfErrno(name)}`);
   }
 }
