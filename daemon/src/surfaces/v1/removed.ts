@@ -12,7 +12,9 @@ const notYet = 'Nothing replaces it in this version';
 const skills = 'The tool sandbox_load_skill of POST /mcp lists and loads the skills in SVC_SKILLS_PATH.';
 const hooks = `${notYet}; run what a hook did with POST /v1/bash/exec.`;
 const observe = 'GET /metrics and OTLP traces show the state of the sandbox.';
-const browser = `${notYet}; run a browser with --remote-debugging-port as a command, and drive it from there.`;
+const page =
+  'POST /v1/browser/navigate loads a page; snapshot, click, fill and evaluate beside it read it and act on it.';
+const browser = `${notYet}; a program can do it over the DevTools protocol of the browser.`;
 const mcp = 'POST /mcp lists and calls the tools of the sandbox and of the servers in EXTRA_MCP_SERVERS.';
 const proxy = `${notYet}; give a command HTTP_PROXY and HTTPS_PROXY in its env.`;
 const apiKey = 'Send the API key as Authorization: Bearer <key>, x-api-key, or ?api_key=<key>.';
@@ -32,7 +34,7 @@ const removedRoutes: readonly RemovedRoute[] = [
   { path: '/v1/browser/network/headers', hint: browser },
   { path: '/v1/browser/network/scoped_headers', hint: browser },
   { path: '/v1/browser/network/export_har', hint: browser },
-  { path: '/v1/browser/page/*', hint: browser },
+  { path: '/v1/browser/page/*', hint: page },
   { path: '/v1/proxy/*', hint: proxy },
   { path: '/v1/mcp/*', hint: mcp },
   {
