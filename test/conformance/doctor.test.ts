@@ -224,9 +224,11 @@ test('OPS-DOCTOR MCP-6 doctor says which MCP servers are served, skipped or sile
     plain: { url: plain.url, hidden: true },
     sessions: { url: sessions.url },
     gone: { url: 'http://127.0.0.1:9/mcp' },
+    browser: { url: 'http://127.0.0.1:7/mcp' },
     remote: { url: 'https://example.com/mcp' },
   });
-  const { exitCode, list, of } = findings(['--port', '0'], { EXTRA_MCP_SERVERS, SVC_SKILLS_PATH: skills });
+  const env = { EXTRA_MCP_SERVERS, SVC_SKILLS_PATH: skills, SVC_BROWSER_MCP_PORT: '7' };
+  const { exitCode, list, of } = findings(['--port', '0'], env);
 
   expect(exitCode).toBe(0);
   const servers = list.filter(({ check }) => check === 'mcp servers');
@@ -236,6 +238,7 @@ test('OPS-DOCTOR MCP-6 doctor says which MCP servers are served, skipped or sile
     `ok plain at ${plain.url} has 2 tools`,
     `warn sessions at ${sessions.url} does not list its tools: it needs a session, and the hub serves only stateless servers`,
     'warn gone at http://127.0.0.1:9/mcp does not list its tools: nothing listens there',
+    'ok browser at http://127.0.0.1:7/mcp is SVC_BROWSER_MCP_PORT, which the daemon opens when it starts',
   ]);
   expect(of('skills')).toMatchObject({ status: 'warn', message: expect.stringContaining('broken (') });
   const absent = findings(['--port', '0'], { SVC_SKILLS_PATH: join(skills, 'none') });

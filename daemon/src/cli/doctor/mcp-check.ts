@@ -38,18 +38,20 @@ export async function examineMcp(view: McpView, config: Config): Promise<Finding
   return [...(await examineServers(view, config)), await examineSkills(view, config)];
 }
 
-async function examineServers({ askMcpServers }: McpView, { mcpServers }: Config): Promise<Finding[]> {
+async function examineServers({ askMcpServers }: McpView, config: Config): Promise<Finding[]> {
+  const { mcpServers, browserMcpPort } = config;
   const check = 'mcp servers';
   if (mcpServers.length === 0) return [ok(check, 'none is registered; /mcp has only the built-in tools')];
   const { warnings, servers } = await askMcpServers(mcpServers, listMs);
   const start = 'Start the server, or take it out of EXTRA_MCP_SERVERS; the daemon starts without it.';
   return [
     ...warnings.map((message) => warn(check, message, 'Correct the entries in EXTRA_MCP_SERVERS.')),
-    ...servers.map(({ name, url, toolCount, problem }) =>
-      problem === null
-        ? ok(check, `${name} at ${url} has ${toolCount ?? 0} tools`)
-        : warn(check, `${name} at ${url} does not list its tools: ${problem}`, start),
-    ),
+    ...servers.map(({ name, url, toolCount, problem }) => {
+      if (problem === null) return ok(check, `${name} at ${url} has ${toolCount ?? 0} tools`);
+      if (new URL(url).port === String(browserMcpPort))
+        return ok(check, `${name} at ${url} is SVC_BROWSER_MCP_PORT, which the daemon opens when it starts`);
+      return warn(check, `${name} at ${url} does not list its tools: ${problem}`, start);
+    }),
   ];
 }
 
