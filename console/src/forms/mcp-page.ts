@@ -55,7 +55,7 @@ function list(tools: readonly McpTool[]): HTMLElement {
     const link = element('a', { href: addressOf('mcp', name) }, name);
     return element('li', {}, element('code', {}, link), ' ', firstSentence(description));
   });
-  const hint = 'An agent connects to these tools at /mcp. Tools of other servers have the name of the server in front.';
+  const hint = 'An agent connects to these tools at /mcp. Tools of other servers stand beside them.';
   const header = element('header', {}, element('h1', {}, 'MCP'));
   return element('main', { class: 'home' }, header, element('p', {}, hint), element('ul', { class: 'rows' }, ...rows));
 }

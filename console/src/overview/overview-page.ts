@@ -26,7 +26,8 @@ const capabilityNames: Readonly<Record<string, string>> = {
 const remedies: Readonly<Record<string, string>> = {
   code_interpreter: 'Install python3 or node in the image; ipykernel gives notebooks their rich outputs.',
   browser: 'Start a Chromium with --remote-debugging-port=9222 in the sandbox, or use an image that has one.',
-  computer: 'Start an X11 display and boxkeep computer-use in the sandbox, or use the image with a desktop.',
+  computer:
+    'Start boxkeep computer-use beside an X11 display, both in one dbus-run-session for accessibility, or use the image with a desktop.',
   exec: 'Install a shell: bash or sh.',
   files: 'The ripgrep of the release searches contents; let the daemon run it.',
   mcp: 'Check the servers in the MCP configuration.',
