@@ -38,7 +38,7 @@ const replacements: Readonly<Record<string, string>> = {
   '/v1/mcp/': 'POST /mcp lists and calls the tools',
   '/v1/nodejs/sessions/': 'Delete the session and create one',
   '/tickets': 'Send the API key',
-  '/auth': 'Send the API key',
+  '/auth': 'GET /internal/auth',
 };
 
 function replacementOf(route: string): string {

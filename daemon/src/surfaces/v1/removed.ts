@@ -16,7 +16,8 @@ const page =
   'POST /v1/browser/navigate loads a page; snapshot, click, fill and evaluate beside it read it and act on it.';
 const browser = `${notYet}; a program can do it over the DevTools protocol of the browser.`;
 const mcp = 'POST /mcp lists and calls the tools of the sandbox and of the servers in EXTRA_MCP_SERVERS.';
-const proxy = `${notYet}; give a command HTTP_PROXY and HTTPS_PROXY in its env.`;
+const proxy =
+  'PROXY_SERVER and PROXY_MAP of the images set the proxy of the browser; give a command HTTP_PROXY and HTTPS_PROXY in its env.';
 const apiKey = 'Send the API key as Authorization: Bearer <key>, x-api-key, or ?api_key=<key>.';
 
 const removedRoutes: readonly RemovedRoute[] = [
@@ -43,7 +44,7 @@ const removedRoutes: readonly RemovedRoute[] = [
     hint: 'Delete the session and create one with the settings wanted.',
   },
   { method: 'POST', path: '/tickets', hint: apiKey },
-  { method: 'GET', path: '/auth', hint: apiKey },
+  { method: 'GET', path: '/auth', hint: `${apiKey} A gateway asks GET /internal/auth.` },
 ];
 
 const patterns = removedRoutes.map((route) => ({ ...route, pattern: patternOf(route.path) }));
