@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Subprocess } from 'bun';
+import type { TestDisplay } from './display.ts';
 import { until } from './until.ts';
 
 export class Chromium implements AsyncDisposable {
@@ -10,10 +11,20 @@ export class Chromium implements AsyncDisposable {
   #process: Subprocess<'ignore', 'ignore', 'pipe'> | null = null;
   #port = 0;
 
-  private constructor(private readonly flags: readonly string[]) {}
+  private constructor(
+    private readonly flags: readonly string[],
+    private readonly display: TestDisplay | null = null,
+  ) {}
 
   static async start(...flags: readonly string[]): Promise<Chromium> {
     const chromium = new Chromium(flags);
+    await chromium.launch();
+    return chromium;
+  }
+
+  /** A browser with a window on this display. */
+  static async on(display: TestDisplay, ...flags: readonly string[]): Promise<Chromium> {
+    const chromium = new Chromium(flags, display);
     await chromium.launch();
     return chromium;
   }
@@ -40,7 +51,8 @@ export class Chromium implements AsyncDisposable {
     this.#process = Bun.spawn(
       [
         program,
-        '--headless=new',
+        // A window would have a bar with a warning of flags.
+        this.display ? '--test-type' : '--headless=new',
         // Chromium's own sandbox needs user namespaces or an account that is not root.
         '--no-sandbox',
         '--no-first-run',
@@ -56,7 +68,7 @@ export class Chromium implements AsyncDisposable {
         stdout: 'ignore',
         stderr: 'pipe',
         detached: true,
-        env: { ...process.env, HOME: this.#profile, TMPDIR: this.#profile },
+        env: { ...process.env, HOME: this.#profile, TMPDIR: this.#profile, ...this.display?.environment },
       },
     );
     // The browser writes the file only when it has chosen the port.
