@@ -48,6 +48,7 @@ consoleTest(
       .filter({ hasText: /^saved$/ })
       .waitFor();
     expect(readFileSync(file, 'utf8')).toBe('# first\r\nprint("x")\nprint("y")');
+    await page.getByText(/^30 B, /).waitFor();
     expect(await page.locator('.cm-content .cm-line').count()).toBe(3);
   },
 );

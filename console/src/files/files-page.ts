@@ -21,6 +21,7 @@ export class FilesPage implements Page {
   readonly #transfers: Transfers;
   readonly #actions: FileActions;
   readonly #content = element('main', { class: 'file' });
+  readonly #facts = element('span', { class: 'note' });
   #text: TextView | null = null;
   /** Counts what has been opened: a person may choose another file while one is read. */
   #turn = 0;
@@ -76,7 +77,7 @@ export class FilesPage implements Page {
   }
 
   async #edit({ path }: FileStat, body: HTMLElement, turn: number): Promise<void> {
-    const view = new TextView(this.box, path);
+    const view = new TextView(this.box, path, () => void this.#readFacts(path, turn));
     try {
       await view.show(body);
       if (turn === this.#turn) this.#text = view;
@@ -86,16 +87,21 @@ export class FilesPage implements Page {
     }
   }
 
+  async #readFacts(path: string, turn: number): Promise<void> {
+    const stat = await this.box.files.stat(path);
+    if (stat.ok && turn === this.#turn) this.#facts.textContent = factsOf(stat.body.data);
+  }
+
   #header(stat: FileStat): HTMLElement {
-    const { path, is_directory: isDirectory, size, modified_time: modified } = stat;
-    const facts = [...(isDirectory ? [] : [sizeOf(size)]), new Date(modified).toLocaleString()].join(', ');
+    const { path, is_directory: isDirectory } = stat;
+    this.#facts.textContent = factsOf(stat);
     const download = () =>
       void (isDirectory ? this.#transfers.downloadDirectory(path) : this.#transfers.download(path));
     return element(
       'header',
       {},
       element('h1', {}, ...steps(path)),
-      element('span', { class: 'note' }, facts),
+      this.#facts,
       element('a', { href: addressOf('watch', path) }, 'Changes'),
       element('button', { type: 'button', onClick: download }, isDirectory ? 'Download as tar' : 'Download'),
       ...this.#actions.buttons(stat),
@@ -129,6 +135,10 @@ export class FilesPage implements Page {
     if (path === this.path) await this.show();
     else location.hash = addressOf('files', path);
   }
+}
+
+function factsOf({ is_directory: isDirectory, size, modified_time: modified }: FileStat): string {
+  return [...(isDirectory ? [] : [sizeOf(size)]), new Date(modified).toLocaleString()].join(', ');
 }
 
 /** The path as links to the directories above. */

@@ -23,6 +23,8 @@ export class TextView {
   constructor(
     private readonly box: Sandbox,
     private readonly path: string,
+    /** Called when the file is known to have changed. */
+    private readonly onStored: () => void,
   ) {
     this.#state.setAttribute('role', 'status');
     this.#conflict.setAttribute('role', 'alert');
@@ -110,6 +112,7 @@ export class TextView {
     this.#endQuestion();
     this.#edited();
     if (this.#save.disabled) this.#say(state);
+    this.onStored();
   }
 
   #endQuestion(): void {
