@@ -29,8 +29,8 @@ function ofBundle(data: Bundle): HTMLElement {
   const type = pictures.find((one) => typeof data[one] === 'string');
   if (type !== undefined)
     return picture(new Blob([contentOf(type, String(data[type]))], { type }), 'Output of the cell');
-  if (typeof data['text/html'] === 'string') return markup(data['text/html']);
-  const { 'text/plain': plain } = data;
+  const { 'text/html': html, 'text/plain': plain } = data;
+  if (typeof html === 'string') return markup(html, plain);
   return scrollable(typeof plain === 'string' ? plain : JSON.stringify(data, null, 2));
 }
 
@@ -40,11 +40,13 @@ function contentOf(type: string, text: string): Uint8Array<ArrayBuffer> | string
 
 /**
  * Markup of the sandbox, in a frame of an origin of its own. The frame has no scripts, and the policy of the page is
- * also that of the frame: no styles, and nothing from elsewhere.
+ * also that of the frame: no styles, and nothing from elsewhere. `plain` is the same as text.
  */
-function markup(html: string): HTMLElement {
+function markup(html: string, plain: unknown): HTMLElement {
   const frame = element('iframe', { class: 'markup', label: 'Output of the cell' });
   frame.setAttribute('sandbox', '');
-  frame.srcdoc = `<meta name="color-scheme" content="light dark">${html}`;
+  frame.srcdoc = `<meta name="color-scheme" content="light dark"><font face="system-ui, sans-serif">${html}`;
+  // The page cannot measure what is in the frame. The text of a table has a line for each row.
+  if (typeof plain === 'string') frame.style.height = `min(20rem, ${1.7 * plain.split('\n').length + 2}rem)`;
   return frame;
 }
