@@ -73,7 +73,6 @@ export class BrowserPage {
         element(
           'header',
           {},
-          element('a', { href: '#' }, 'boxkeep'),
           element('h1', {}, 'Browser'),
           element('button', { onClick: () => this.#live.focus() }, 'Keyboard'),
         ),

@@ -97,7 +97,6 @@ export class DesktopPage {
         element(
           'header',
           {},
-          element('a', { href: '#' }, 'boxkeep'),
           element('h1', {}, 'Desktop'),
           element('button', { onClick: () => this.#live.focus() }, 'Keyboard'),
         ),

@@ -6,7 +6,7 @@ const text = `
 .live-page header h1 { margin: 0; font-size: 1.4rem; }
 .live-page .columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(16rem, 24rem); gap: 1rem; align-items: start; }
 .live-page form { display: flex; flex-wrap: wrap; gap: 0.4rem; margin: 0 0 0.6rem; }
-.live-page form input { flex: 1 1 12rem; min-width: 0; }
+.live-page form input { flex: 1 1 6rem; min-width: 0; }
 .live-page .tabs { display: flex; gap: 0.4rem; margin: 0 0 0.6rem; padding: 0.2rem; overflow-x: auto; list-style: none; }
 .live-page .tabs li { display: flex; flex: 0 0 auto; max-width: 16rem; border: 1px solid var(--line); border-radius: 4px; }
 .live-page .tabs button { border: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
