@@ -2,15 +2,13 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import { showFigures } from '../../test/harness/figures.ts';
+import { fc } from '../../test/harness/seed.ts';
 import { isAlive, isSanitized, readProc, signal, Stage, until, type Running } from './harness.ts';
 import { encodeRequest, fields, flag, frame, scope, type, type Connection } from './keeper-client.ts';
 
-/** A number in the environment repeats a failed run; fast-check prints the number. */
-const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
-const runs = (plain: number): { numRuns: number; seed: number; endOnFailure: boolean } => ({
+const runs = (plain: number): { numRuns: number; endOnFailure: boolean } => ({
   numRuns: isSanitized ? Math.ceil(plain / 2) : plain,
-  seed,
   endOnFailure: true, // Shrinking costs as many runs again; the seed and the path repeat this run.
 });
 
@@ -119,6 +117,7 @@ test.each<[string, number]>([
     runs(3000),
   );
 
+  showFigures({ 'sequences of frames': count });
   const last = await expectAnswer(here, running);
   expect(usageOf(keeper).descriptors).toBeLessThanOrEqual(early.descriptors);
   // The sanitizer keeps freed memory, to detect later uses.
@@ -188,6 +187,7 @@ test('requests of any kind are answered with a start, a failure or an end, and l
     runs(3000),
   );
 
+  showFigures({ requests: count });
   const children = (): string[] => readProc(pid, `task/${pid}/children`).trim().split(' ');
   await until('only the daemon is left', () => children().length === 1);
   expect(usageOf(pid).descriptors).toBeLessThanOrEqual(early.descriptors);

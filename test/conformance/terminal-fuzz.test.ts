@@ -1,16 +1,17 @@
 /**
- * Terminals under random bytes, random clients and random deaths of the daemon. TERMINAL_FUZZ_SEED has another run than
- * that of every day, TERMINAL_FUZZ_STEPS a longer one.
+ * Terminals under random bytes, random clients and random deaths of the daemon. BOXKEEP_SEED has another run than that of
+ * every day, TERMINAL_FUZZ_STEPS a longer one.
  */
 import { beforeAll } from 'bun:test';
 import { readdirSync, readFileSync } from 'node:fs';
 import { many } from '../harness/counts.ts';
+import { showFigures } from '../harness/figures.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
+import { seed } from '../harness/seed.ts';
 import { ensureTmux, terminalBackends } from '../harness/terminal-backends.ts';
 import { fuzzTerminals } from '../harness/terminal-fuzz.ts';
 import { until } from '../harness/until.ts';
 
-const seed = Number(process.env['TERMINAL_FUZZ_SEED'] ?? 20_261_122);
 const steps = Number(process.env['TERMINAL_FUZZ_STEPS'] ?? many(10_000));
 /** tmux is slower, and does the same in most steps. */
 const shareOf = { native: 1, tmux: 0.1 } as const;
@@ -53,8 +54,9 @@ for (const backend of terminalBackends) {
       for (const [n, share] of laps.entries()) {
         const deaths = n === 0 ? Math.ceil(wanted / stepsPerDeath) : 0;
         const fuzz = { seed: seed + n, steps: Math.ceil(wanted * share), backend, deaths };
+        showFigures({ steps: fuzz.steps, kills: deaths });
         await fuzzTerminals(sandbox, fuzz).catch((error: unknown) => {
-          throw new Error(`TERMINAL_FUZZ_SEED=${seed} TERMINAL_FUZZ_STEPS=${steps}, lap ${n}: ${String(error)}`);
+          throw new Error(`TERMINAL_FUZZ_STEPS=${steps}, lap ${n}: ${String(error)}`);
         });
         const isGone = () => Object.entries(traces(sandbox)).every(([name, count]) => count <= (before[name] ?? 0));
         await until('nothing is left', isGone).catch(() => expect(traces(sandbox)).toEqual(before));

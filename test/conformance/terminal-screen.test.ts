@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../harness/seed.ts';
 import { FairClock } from '../harness/fair-clock.ts';
 import { needPrograms } from '../harness/programs.ts';
 import { feeder, ReferenceTerminal } from '../harness/reference-terminal.ts';
@@ -139,7 +139,7 @@ test('TERM-9 a screen follows the standard where the reference terminal does not
 
 test('TERM-9 random sequences end in the screen of a reference terminal', async ({ sandbox }) => {
   using compared = await Compared.start(sandbox);
-  for (const bytes of fc.sample(mixes, { seed: 9, numRuns: 25 })) await compared.agree(bytes);
+  for (const bytes of fc.sample(mixes, 25)) await compared.agree(bytes);
 });
 
 /** Two megabytes that scroll by, with text drawn over their end. */

@@ -18,8 +18,9 @@ import {
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import fc from 'fast-check';
+import { fc } from '../harness/seed.ts';
 import { archive, pax, type Entry } from '../harness/archive.ts';
+import { showFigures } from '../harness/figures.ts';
 import { send } from '../harness/form.ts';
 import { insideRuntime, onSmallDisk } from '../harness/full-disk.ts';
 import { expect, test } from '../harness/sandbox.ts';
@@ -325,6 +326,7 @@ test('FILE-14 FILE-15 random trees round-trip unchanged', async ({ sandbox }) =>
     }),
     { numRuns: 60 },
   );
+  showFigures({ archives: run });
 });
 
 interface Planted {
@@ -381,6 +383,7 @@ test('FILE-15 a corrupted archive is refused or accepted whole, and never unpack
     ),
     { numRuns: 300 },
   );
+  showFigures({ archives: run });
 });
 
 test(

@@ -1,5 +1,6 @@
 /** Promise 1 with random bytes, pieces, cuts and offsets: a reader always gets the plain byte string. */
-import fc from 'fast-check';
+import { fc } from '../harness/seed.ts';
+import { showFigures } from '../harness/figures.ts';
 import { expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
 /** Text of one to four bytes per character, and invalid bytes, so that every cut can do damage. */
@@ -92,6 +93,7 @@ test('PROMISE-1 V2CMD-UTF8 V2CMD-RESUME any output in any pieces, read from any 
     ),
     runs,
   );
+  showFigures({ streams: runs.numRuns });
 });
 
 test('PROMISE-1 any output, read in answers of any size from any offset, is complete', async ({ sandbox }) => {
@@ -114,4 +116,5 @@ test('PROMISE-1 any output, read in answers of any size from any offset, is comp
     }),
     runs,
   );
+  showFigures({ streams: runs.numRuns });
 });

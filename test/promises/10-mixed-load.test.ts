@@ -1,5 +1,6 @@
 /** Promise 10: in 256 MiB every plane works at once, no byte is lost, and the remaining memory is bounded. */
 import { inControlGroup } from '../harness/control-group.ts';
+import { showFigures } from '../harness/figures.ts';
 import { hungryWorks, mixedLoad } from '../harness/mixed-load.ts';
 import { memoryOf } from '../harness/process-memory.ts';
 import { expect, test } from '../harness/sandbox.ts';
@@ -34,7 +35,9 @@ test(
     await until('the memory is below its bound', isBounded, quietMs).catch((error: unknown) => {
       throw new Error(`${String(error)}: ${JSON.stringify({ before, after, quiet: memoryOf(daemon) })}`);
     });
-    console.log(JSON.stringify({ seconds, counts, before, after, quiet: memoryOf(daemon) }));
+    const quiet = memoryOf(daemon);
+    console.log(JSON.stringify({ seconds, counts, before, after, quiet }));
+    showFigures({ operations: totalOf(counts), 'MiB of memory afterwards': Math.round(quiet.residentMib) });
   },
   { ...inControlGroup({ memoryBytes: 256 * mebibyte }), timeoutMs: seconds * 1000 + 120_000 },
 );
@@ -47,6 +50,11 @@ test(
     expect(sandbox.daemonPid).toBe(daemon);
     expect(sandbox.logLines().filter((line) => (line['status'] as number) >= 500)).toEqual([]);
     for (const [name, count] of Object.entries(counts)) expect([name, count > 0]).toEqual([name, true]);
+    showFigures({ operations: totalOf(counts) });
   },
   { ...inControlGroup({ memoryBytes: 256 * mebibyte }), timeoutMs: seconds * 1000 + 240_000 },
 );
+
+function totalOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}

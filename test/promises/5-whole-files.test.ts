@@ -5,9 +5,11 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inRoom, otherDisk } from '../harness/disks.ts';
+import { showFigures } from '../harness/figures.ts';
 import { expect, fixture, test, type Reply, type EnvelopeBody } from '../harness/sandbox.ts';
 import { testAccount } from '../harness/test-account.ts';
 import { notesOf, touchesOf } from '../harness/trees.ts';
+import { seed } from '../harness/seed.ts';
 import { until } from '../harness/until.ts';
 
 /** For every twentieth version: large enough that a kill hits a half-written file. */
@@ -45,8 +47,8 @@ function watchFile(path: string) {
   };
 }
 
-/** Numbers from 0 to 1, the same in every run. */
-function randomFrom(seed: number): () => number {
+/** Numbers from 0 to 1, the same for the same seed. */
+function randomFrom(): () => number {
   let state = seed;
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -70,7 +72,7 @@ test(
     const path = join(directory, 'file');
     mkdirSync(directory);
     writeFileSync(path, version(0));
-    const random = randomFrom(5);
+    const random = randomFrom();
     const endWatch = watchFile(path);
     let [answered, deaths, staleParts] = [0, 0, 0];
     let servedAt = performance.now();
@@ -106,6 +108,7 @@ test(
     }
     await endWatch();
 
+    showFigures({ writes: answered, kills: deaths });
     expect(deaths).toBeGreaterThanOrEqual(25);
     expect(staleParts).toBeGreaterThan(2); // Some of the kills hit a write.
   },

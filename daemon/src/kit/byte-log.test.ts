@@ -1,6 +1,6 @@
 /** The read side of a stream: offsets are absolute, and gaps are reported. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../test/harness/seed.ts';
 import { ByteLog, joinRanges, type Range } from './byte-log.ts';
 
 function logOf(content: Uint8Array, holes: readonly Range[] = []): ByteLog {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../test/harness/seed.ts';
 import { pollEvents } from '../../kit/events/follow-events.ts';
 import { Inotify } from '../../platform/files/inotify.ts';
 import { WatchedFiles } from '../../platform/files/watched-files.ts';

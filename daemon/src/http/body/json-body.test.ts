@@ -1,5 +1,5 @@
 /** JSON bodies: the same result as JSON.parse, and which bodies are refused before it runs. */
-import fc from 'fast-check';
+import { fc } from '../../../../test/harness/seed.ts';
 import { expect, test } from 'bun:test';
 import type { CoreError } from '../../kit/errors.ts';
 import { parseJsonBody } from './json-body.ts';

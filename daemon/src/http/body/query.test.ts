@@ -1,6 +1,6 @@
 /** Queries are parsed as on the Web platform, except for bytes that are not UTF-8. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../test/harness/seed.ts';
 import { queryOf, withoutParameter } from './query.ts';
 
 test('any query of text parses as the platform parses it', () => {

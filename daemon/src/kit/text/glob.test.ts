@@ -1,6 +1,6 @@
 /** The matcher agrees with a plain definition of globs, and no pattern makes it slow. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../test/harness/seed.ts';
 import { expandBraces, Glob, GlobError } from './glob.ts';
 
 const options = { hasBraces: true, matchesHidden: true };

@@ -1,6 +1,6 @@
 /** Bytes as the text of a JSON string: the same output as the runtime gives for the decoded text. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../test/harness/seed.ts';
 import { longestEscape, writeJsonText } from './json-text.ts';
 import { decodeUtf8 } from './text.ts';
 

@@ -1,6 +1,6 @@
 /** Every name that a file system can hold survives the conversion to text and back. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../test/harness/seed.ts';
 import {
   decodePath,
   encodePath,

@@ -1,6 +1,6 @@
 /** Long strings of a JSON text are cut, wherever the text is divided, and the rest stays valid JSON. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../test/harness/seed.ts';
 import { StringShortener } from './string-shortener.ts';
 
 /** The text as it is left when it arrives in parts of this size. */

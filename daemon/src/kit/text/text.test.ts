@@ -1,6 +1,6 @@
 /** Bytes to text: no character is cut in the middle. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../test/harness/seed.ts';
 import { countCharacters, decodeUtf8, takeCharacters, wholeUtf8Length } from './text.ts';
 
 test('any cut of valid UTF-8 leaves whole characters and at most three pending bytes', () => {

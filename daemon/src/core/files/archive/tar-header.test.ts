@@ -1,6 +1,6 @@
 /** Headers of tar archives, written and read back. */
 import { expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../../test/harness/seed.ts';
 import { encodePath } from '../../../kit/text/path-text.ts';
 import { Piece } from './piece.ts';
 import { blockBytes, decodeHeader, decodePax, readText, writeHeader, type TarMember } from './tar-header.ts';

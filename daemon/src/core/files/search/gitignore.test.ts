@@ -1,6 +1,6 @@
 /** The parser ignores the same paths as git. */
 import { afterAll, expect, test } from 'bun:test';
-import fc from 'fast-check';
+import { fc } from '../../../../../test/harness/seed.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
