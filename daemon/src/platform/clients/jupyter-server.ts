@@ -49,6 +49,8 @@ const reachMs = 2000;
 const reachedForMs = 5000;
 /** The server may be back within moments. */
 const awayForMs = 1000;
+/** Of a frame with buffers. */
+const headBytes = 12;
 
 export class JupyterServer {
   readonly #base: string;
@@ -179,10 +181,14 @@ function inOrder({ default: usual, kernelspecs }: Kernelspecs): readonly ServerK
   return all.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Byte buffers arrive in one frame: their number, their offsets, and the JSON as the first buffer. */
+/**
+ * Byte buffers arrive in one frame: their number, their offsets, and the JSON as the first buffer. A frame that is
+ * shorter than its head has no text, and so it is not a message.
+ */
 function textOf(data: string | ArrayBuffer): string {
   if (typeof data === 'string') return data;
   const view = new DataView(data);
+  if (view.byteLength < headBytes) return '';
   const [from, to] = view.getUint32(0) > 1 ? [view.getUint32(4), view.getUint32(8)] : [view.getUint32(4)];
   return new TextDecoder().decode(data.slice(from, to));
 }
