@@ -181,6 +181,18 @@ test(
   { expectedWarnings: ['started again by init'] },
 );
 
+test(
+  'CODE-21 a session that was deleted is gone, also when the daemon is killed right after its answer',
+  async ({ sandbox }) => {
+    await run(sandbox, 'kept = 1');
+    await sandbox.ok('DELETE /v2/code/sessions/state');
+    process.kill(sandbox.daemonPid, 'SIGKILL');
+    await sandbox.served();
+    expect((await sandbox.request('GET /v2/code/sessions/state')).status).toBe(404);
+  },
+  { expectedWarnings: ['started again by init'] },
+);
+
 test('CODE-21 PROMISE-1 an upgrade loses no cell: running and queued cells are answered', async ({ sandbox }) => {
   const slow = 'import time\nfor n in range(20): print(n); time.sleep(0.1)\n"over"';
   await sandbox.ok('POST /v2/code/sessions', { language: 'python', id: 'state' });

@@ -150,7 +150,7 @@ export class CodeSessions implements Disposable {
   async close(id: string): Promise<void> {
     const session = this.get(id);
     this.#byId.delete(id);
-    this.deps.store.saveSoon();
+    this.deps.store.save(); // After a crash, a closed session must not be there again.
     await session.close();
   }
 
