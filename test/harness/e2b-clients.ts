@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { CallTable } from '../../tools/gen/e2b-calls.ts';
 import { needNodes, needPackages, needPython, nodeOf } from './interpreters.ts';
 import { programEnvironment } from './closed-ports.ts';
+import { linesIn } from './line-program.ts';
 import { rootKind } from './root.ts';
-import { expect, repositoryRoot, test, type Json, type Sandbox } from './sandbox.ts';
+import { expect, repositoryRoot, test, type Json, type Sandbox, type SandboxOptions } from './sandbox.ts';
 
 const folder = join(repositoryRoot, 'test/clients/e2b');
 
@@ -29,7 +30,7 @@ const ways = {
 type Way = keyof typeof ways;
 type Group = keyof CallTable['groups'];
 
-interface Client {
+export interface Client {
   readonly name: string;
   /** Its program, with the arguments before the way. */
   readonly command: () => readonly string[];
@@ -63,20 +64,36 @@ export function clientTest(title: string, clients: readonly Client[]): void {
     for (const client of clients)
       test(
         `${title}: ${client.name}, ${ways[way].title}`,
-        async ({ sandbox }) => {
-          const groups = groupsOf(client, way);
-          expect(await results(sandbox, client, way, groups)).toEqual(expected(client, way, groups));
-        },
-        {
-          launcher: ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'],
-          env: {
-            SVC_E2B: 'on',
-            SVC_E2B_API_PORT: '49980',
-            ...(ways[way].key !== null && { SVC_API_KEY: ways[way].key }),
-          },
-          timeoutMs: 120_000,
-        },
+        async ({ sandbox }) => void (await passCalls(sandbox, client, way)),
+        onStandardPorts(way),
       );
+}
+
+/** A daemon in a network of its own, where the standard ports are free. */
+export function onStandardPorts(way: Way, more: SandboxOptions = {}): SandboxOptions {
+  return {
+    launcher: ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'],
+    env: {
+      SVC_E2B: 'on',
+      SVC_E2B_API_PORT: '49980',
+      ...(ways[way].key !== null && { SVC_API_KEY: ways[way].key }),
+    },
+    timeoutMs: 120_000,
+    ...more,
+  };
+}
+
+/** Compares each call with the table. Returns their number. `beforeCall` runs while the client is attached to nothing. */
+export async function passCalls(
+  sandbox: Sandbox,
+  client: Client,
+  way: Way,
+  beforeCall?: () => Promise<void>,
+): Promise<number> {
+  const groups = groupsOf(client, way);
+  const seen = await results(sandbox, client, way, { groups, ...(beforeCall && { beforeCall }) });
+  expect(seen).toEqual(expected(client, way, groups));
+  return Object.keys(seen).length;
 }
 
 /** Bare roots have no interpreters. */
@@ -90,17 +107,34 @@ function groupsOf({ codeOnlyInDebugMode = false }: Client, way: Way): Group[] {
   return (Object.keys(isRun) as Group[]).filter((group) => isRun[group]);
 }
 
-async function results(sandbox: Sandbox, { command }: Client, way: Way, groups: readonly Group[]): Promise<Results> {
+async function results(
+  sandbox: Sandbox,
+  { command }: Client,
+  way: Way,
+  { groups, beforeCall }: { readonly groups: readonly Group[]; readonly beforeCall?: () => Promise<void> },
+): Promise<Results> {
   const inside = ['nsenter', '--target', String(sandbox.initPid), '--net'];
   const client = Bun.spawn([...inside, ...command(), way, sandbox.directory, ...groups], {
-    env: programEnvironment({ ...ways[way].env, ...(ways[way].key !== null && { E2B_API_KEY: ways[way].key }) }),
+    env: programEnvironment({
+      ...ways[way].env,
+      ...(ways[way].key !== null && { E2B_API_KEY: ways[way].key }),
+      ...(beforeCall && { E2B_TURNS: 'on' }),
+    }),
+    stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',
   });
-  const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
-  if ((await client.exited) !== 0) throw new Error(`the client failed after ${stdout}: ${stderr}`);
-  const lines = stdout.trim().split('\n');
-  return Object.fromEntries(lines.map((line) => JSON.parse(line) as [string, Json]));
+  const stderr = client.stderr.text();
+  const shown: Record<string, Json> = {};
+  for await (const [name, value] of linesIn(client.stdout)) {
+    if (name !== 'turn') shown[name] = value;
+    else {
+      await beforeCall?.();
+      void client.stdin.write('\n');
+    }
+  }
+  if ((await client.exited) !== 0) throw new Error(`the client failed after ${JSON.stringify(shown)}: ${await stderr}`);
+  return shown;
 }
 
 function expected({ name }: Client, way: Way, groups: readonly Group[]): Results {

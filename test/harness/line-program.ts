@@ -33,7 +33,8 @@ export function startCommand(command: readonly string[]) {
 
 type Shown = [name: string, value: Json];
 
-async function* linesIn(stream: ReadableStream<Uint8Array>): AsyncGenerator<Shown, void> {
+/** Each line of the output, as it comes. */
+export async function* linesIn(stream: ReadableStream<Uint8Array>): AsyncGenerator<Shown, void> {
   const decoder = new TextDecoder();
   let text = '';
   for await (const piece of stream) {

@@ -1,6 +1,8 @@
 """Makes every call of the SDK of E2B, and prints one line of JSON for each: its name and its result.
 
 `calls.py sync|async debug|url|create DIRECTORY GROUP...`, with the addresses in the variables that the SDK reads.
+With E2B_TURNS it prints a turn before each call, and waits for a line: a test may then kill the daemon. The SDK resumes
+no stream, so there are no turns while the program is attached to a process.
 """
 import asyncio
 import inspect
@@ -19,6 +21,8 @@ mode, way, place, *groups = sys.argv[1:]
 Client = {"sync": Sandbox, "async": AsyncSandbox}[mode]
 key = os.environ.get("E2B_API_KEY")
 missing = 999_999
+has_turns = "E2B_TURNS" in os.environ
+is_attached = False
 
 
 async def main():
@@ -51,7 +55,14 @@ async def of(value):
     return await value if inspect.isawaitable(value) else value
 
 
+def turn():
+    if has_turns and not is_attached:
+        print('["turn", null]', flush=True)
+        sys.stdin.readline()
+
+
 async def row(name, call):
+    turn()
     try:
         result = await of(call())
     except (AttributeError, TypeError):
@@ -97,6 +108,7 @@ def listening(name, output):
 
 
 async def commands(sandbox):
+    global is_attached
     commands, pty = sandbox.commands, sandbox.pty
     run = commands.run
     await row("is_running", sandbox.is_running)
@@ -115,6 +127,7 @@ async def commands(sandbox):
     await row("commands.run that reaches its timeout", lambda: run("sleep 0.5; echo; sleep 30", timeout=1))
     await row("commands.run with background", lambda: ended(run("echo out", background=True)))
 
+    is_attached = True
     reader = await of(run("read line; echo $line; exit 5", background=True, stdin=True))
     listed = [one.args for one in await of(commands.list()) if one.pid == reader.pid]
     await row("commands.list", lambda: listed)
@@ -164,6 +177,7 @@ async def commands(sandbox):
     await row("pty.kill", lambda: pty.kill(other.pid))
     await row("pty.kill of a terminal that has ended", lambda: pty.kill(terminal.pid))
     await row("pty.resize of a missing terminal", lambda: pty.resize(missing, PtySize(cols=1, rows=1)))
+    is_attached = False
 
 
 async def closed(commands, process):
