@@ -16,10 +16,10 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { TestRun } from './leftovers.mjs';
+import { longerTests } from './longer-tests.mjs';
 import { repositoryRoot } from './repository.mjs';
+import { runTiers } from './run-tiers.mjs';
 import { runTool, SetupError } from './setup.mjs';
-import { TestQueue } from './test-queue.mjs';
 
 const commands = Number(process.argv[2] ?? 100_000);
 const clients = 16;
@@ -42,20 +42,11 @@ const idleProcesses = 2;
 
 const binary = join(repositoryRoot, 'dist/boxkeep');
 
-/** Tests that run for longer: for so many seconds or rounds. */
-const longer = {
-  mixed: { path: 'test/promises/10-mixed-load.test.ts', variable: 'BOXKEEP_MIXED_SECONDS', usual: '300' },
-  frameworks: { path: 'test/frameworks', variable: 'BOXKEEP_FRAMEWORK_ROUNDS', usual: '20' },
-  kills: { path: 'test/conformance/client-kills.test.ts', variable: 'BOXKEEP_KILL_SECONDS', usual: '1800' },
-  chaos: { path: 'test/soak/chaos.test.ts', variable: 'BOXKEEP_CHAOS_SECONDS', usual: '1200' },
-  console: { path: 'test/soak/console-kills.test.ts', variable: 'BOXKEEP_CONSOLE_SECONDS', usual: '1800' },
-};
-
 await runTool(async () => {
   if (!existsSync(binary)) throw new SetupError('dist/boxkeep is missing: npm run build');
   const [, , what, count] = process.argv;
-  if (Object.hasOwn(longer, what ?? '')) {
-    const { path, variable, usual } = longer[what];
+  if (Object.hasOwn(longerTests, what ?? '')) {
+    const { path, variable, soak: usual } = longerTests[what];
     return await test(path, { [variable]: count ?? usual });
   }
   if (what === 'faults') return await faults(Number(count ?? 20));
@@ -97,19 +88,17 @@ const faultTests = [
 /** Four files at once, because tests wait more than they work. */
 async function faults(rounds) {
   const busy = Array.from({ length: 4 }, () => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
-  const run = new TestRun();
   try {
     const tiers = Array.from({ length: rounds }, (_, round) => ({
       name: `round ${round + 1}`,
       files: faultTests,
       env: { BOXKEEP_TARGET: 'binary' },
     }));
-    const { passed, failed, reports } = await new TestQueue(tiers).run(4, run.environment);
+    const { passed, failed, reports } = await runTiers(tiers, 4);
     console.log([...reports, `${passed} passed, ${failed} failed in ${rounds} rounds`].join('\n'));
     return failed === 0 ? 0 : 1;
   } finally {
     for (const process of busy) process.kill();
-    run.remove();
   }
 }
 

@@ -12,7 +12,7 @@ export class TestQueue {
   #files;
   #waitingFiles;
   #prepared = new Map();
-  #total = { passed: 0, failed: 0, reports: [] };
+  #total = { passed: 0, failed: 0, reports: [], figures: {} };
   #ended = 0;
   #count;
   #root;
@@ -40,7 +40,8 @@ export class TestQueue {
   /**
    * @param {number} filesAtOnce
    * @param {Record<string, string>} [env] the variables of each file, besides those of its tier
-   * @returns {Promise<{passed: number, failed: number, reports: string[]}>} `reports` has a text for each failure.
+   * @returns {Promise<{passed: number, failed: number, reports: string[], figures: Record<string, number>}>} `reports` has
+   * a text for each failure; `figures` are the sums of what the tests have counted.
    */
   async run(filesAtOnce, env = {}) {
     this.#env = env;
@@ -105,6 +106,7 @@ export class TestQueue {
     else for (const line of output.split('\n').filter((text) => text.startsWith('(skip)'))) this.#print(`  ${line}`);
     this.#total.passed += passed;
     this.#total.failed += failed;
+    addFigures(this.#total.figures, output);
     if (passed + failed + skipped === 0) this.#fail(tier.name, `no test ran in ${file}`);
     else if (status !== 0 && failed === 0) this.#fail(tier.name, `the runner of ${file} ended with ${status}`);
     for (const failure of failuresIn(output))
@@ -136,6 +138,12 @@ export class TestQueue {
       child.on('close', (code, signal) => resolve({ status: code ?? signal, output }));
     });
   }
+}
+
+/** A test prints what it has counted with `test/harness/figures.ts`. */
+function addFigures(sums, output) {
+  for (const [line] of output.matchAll(/^\{"figures":.*\}$/gm))
+    for (const [name, value] of Object.entries(JSON.parse(line).figures)) sums[name] = (sums[name] ?? 0) + value;
 }
 
 /** Bun ends a run with lines such as ` 12 pass`. A test may print such a line too, so the last one counts. */

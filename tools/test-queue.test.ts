@@ -23,6 +23,10 @@ const files = {
       appendFileSync('places', process.env.JEST_WORKER_ID + '\\n');
       while ((await Bun.file('places').text()).split('\\n').length < 3) await Bun.sleep(5);
     });`,
+  'counts.test.ts': `
+    import { test } from 'bun:test';
+    for (const figures of [{ kills: 2 }, { kills: 3, MiB: 1.5 }])
+      test('counts', () => console.log(JSON.stringify({ figures })));`,
   'make.mjs': `import { appendFileSync } from 'node:fs'; appendFileSync('made', 'x');`,
   'fail.mjs': `console.error('no network'); process.exit(1);`,
 };
@@ -67,6 +71,7 @@ test('concurrent files have different numbers', () =>
       passed: 2,
       failed: 0,
       reports: [],
+      figures: {},
     });
     expect((await readFile(join(folder, 'places'), 'utf8')).trim().split('\n').toSorted()).toEqual(['1', '2']);
   }));
@@ -81,4 +86,11 @@ test('each finished file is reported with its number, its seconds and its counts
     expect(lines.some((line) => line.includes('Expected: "one"'))).toBe(true);
     expect(lines.at(-2)).toMatch(/^\[2\/2\] skipped \d+ s, 0 passed, 1 skipped \(one\)$/);
     expect(lines.at(-1)).toContain('(skip) not here');
+  }));
+
+test('what the tests have counted is added up', () =>
+  inFolder(async (folder) => {
+    const tier = { name: 'one', files: ['counts.test.ts', 'counts.test.ts'] };
+    const { figures } = await new TestQueue([tier], { root: folder, print: () => undefined }).run(1);
+    expect(figures).toEqual({ kills: 10, MiB: 3 });
   }));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'bun:test';
 import type * as Client from '../../clients/typescript/src/index.ts';
 import { TestBrowser } from '../harness/browser.ts';
+import { showFigures } from '../harness/figures.ts';
 import { bundle, clientsWith, key, needClients, removeClients, shownBy } from '../harness/own-clients.ts';
 import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
 import { doneTwice, whileKilled } from '../harness/while-killed.ts';
@@ -46,11 +47,12 @@ test(
       for (const task of tasks) expect([name, task, done[task]]).toEqual([name, task, expect.any(Number)]);
       expect(doneTwice(join(sandbox.directory, place))).toEqual([]);
       console.log(name, JSON.stringify(done));
+      showFigures({ clients: 1, tasks: Object.values(done).reduce((sum, turns) => sum + turns, 0) });
     });
     // The others go on when one has failed.
     const [, kills] = await whileKilled(sandbox, () => Promise.allSettled(all), killEveryMs);
     await Promise.all(all);
-    console.log(`${kills} kills`);
+    showFigures({ kills });
     expect(kills).toBeGreaterThanOrEqual(Math.floor(seconds / 6));
   },
   {

@@ -2,6 +2,7 @@
 import { beforeAll } from 'bun:test';
 import { expect, test } from '../harness/sandbox.ts';
 import { besideFrameworks, keepResult, needFramework, passSuite, rounds, suites } from './environment.ts';
+import { showFigures } from '../harness/figures.ts';
 import { whileKilled } from '../harness/while-killed.ts';
 
 const framework = 'pydantic-ai';
@@ -30,6 +31,7 @@ for (let round = 1; round <= rounds; round++) {
     async ({ sandbox }) => {
       const [, kills] = await whileKilled(sandbox, () => passSuite(framework, sandbox));
       expect(kills).toBeGreaterThan(0);
+      showFigures({ tests: suites[framework].tests, kills });
     },
     besideFrameworks(),
   );

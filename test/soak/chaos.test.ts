@@ -7,6 +7,7 @@ import { jump, withClock } from '../harness/clock.ts';
 import { inControlGroup } from '../harness/control-group.ts';
 import { withFewDescriptors } from '../harness/descriptors.ts';
 import { inRoom, otherDisk } from '../harness/disks.ts';
+import { showFigures } from '../harness/figures.ts';
 import { fillFileSystem } from '../harness/full-disk.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
@@ -93,6 +94,11 @@ test(
     }
     const done = await Promise.all(work);
     console.log(JSON.stringify({ seconds, done, counts }));
+    showFigures({
+      tasks: sum(done.flatMap((of) => Object.values(of))),
+      faults: sum(Object.values(counts)),
+      'kinds of faults': Object.keys(counts).length,
+    });
     for (const name of Object.keys(faults)) expect([name, counts[name]]).toEqual([name, expect.any(Number)]);
     for (const of of done)
       for (const [task, count] of Object.entries(of)) expect([task, count > 0]).toEqual([task, true]);
@@ -106,6 +112,8 @@ test(
     timeoutMs: (seconds + 120) * 1000,
   },
 );
+
+const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
 
 /** An idle connection counts as one that the daemon has left open. */
 const unkept = (input: string | URL | Request, init?: RequestInit) => fetch(input, { ...init, keepalive: false });

@@ -10,6 +10,7 @@ import { ColourWindow } from '../harness/colour-window.ts';
 import { ComputerWorker } from '../harness/computer-worker.ts';
 import { ConsolePage } from '../harness/console-page.ts';
 import { TestDisplay } from '../harness/display.ts';
+import { showFigures } from '../harness/figures.ts';
 import { LiveView } from '../harness/live-view.ts';
 import { expect, test, type Sandbox } from '../harness/sandbox.ts';
 import { withPlainShell } from '../harness/v1-shell.ts';
@@ -69,7 +70,7 @@ test(
     const before = await views.heapMib();
     const untilMs = Date.now() + seconds * 1000;
     const [turns, kills] = await whileKilled(sandbox, () => work(sandbox, directory, untilMs), killEveryMs);
-    console.log(`${turns} turns of the agent, ${kills} kills`);
+    showFigures({ 'turns of the agent': turns, kills });
 
     // What happens now is seen in each view, after all that happened before.
     await sandbox.ok('POST /v2/fs/write', { path: join(directory, 'stop'), content: '' });

@@ -21,6 +21,7 @@ import { frameworkTable, type FrameworkResult } from './framework-table.ts';
 import { manualOf } from './manual.ts';
 import { generatedMessages } from './messages.ts';
 import { withSection } from './marked-section.ts';
+import { proofTable, type ProofResults } from './proof-table.ts';
 import { pythonClient } from './python/client.ts';
 import { referenceOfRoutes, referenceOfSettings } from './reference.ts';
 import { routeList } from './route-list.ts';
@@ -80,6 +81,7 @@ const run = benchRun(readFileSync(join(root, 'bench/results/latest.json'), 'utf8
 setSection('bench/README.md', benchTables(run));
 setSection('README.md', benchSentence(run));
 setSection('docs/guide/frameworks.md', frameworkTable(frameworkResults()));
+setSection('docs/proof.md', proofTable(JSON.parse(current('test/soak/proof.json') ?? 'null') as ProofResults | null));
 
 const stale = [...files].filter(([path, content]) => current(path) !== content).map(([path]) => path);
 if (!isCheck) {
