@@ -28,13 +28,17 @@ const tools = {
   PYENV_ROOT: process.env['PYENV_ROOT'] ?? join(homedir(), '.pyenv'),
 };
 
+/** The repository may get a commit between the two. */
+const commit = Bun.spawnSync(['git', 'rev-parse', 'HEAD'], { cwd: repositoryRoot }).stdout.toString().trim();
+
 /** Returns the directory of the release. */
 function releaseOf({ place, umask, env }: Habits): string {
   const clone = join(scratch, place, 'clone');
   const home = join(scratch, place, 'home');
   mkdirSync(home, { recursive: true });
-  const script = 'umask "$1" && git clone --quiet "$2" "$3" && cd "$3" && npm run --silent release';
-  const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-c', script, 'sh', umask, repositoryRoot, clone], {
+  const script =
+    'umask "$1" && git clone --quiet "$2" "$3" && cd "$3" && git checkout --quiet "$4" && npm run --silent release';
+  const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-c', script, 'sh', umask, repositoryRoot, clone, commit], {
     env: { ...process.env, ...tools, ...env, HOME: home },
   });
   if (exitCode !== 0) throw new Error(`${place}: ${stdout.toString()}${stderr.toString()}`);
