@@ -4,6 +4,7 @@ import { isAgentSandboxOpenToOthers, isOpenToOthers, settings, settingWarnings, 
 import type { Browser } from './core/browser/browser.ts';
 import type { CodeSessions } from './core/code/sessions/sessions.ts';
 import type { Commands } from './core/commands/commands.ts';
+import type { Accounts } from './core/identity/accounts.ts';
 import type { Tools } from './core/processes/tool.ts';
 import type { Terminals } from './core/terminals/session/terminals.ts';
 import type { Watchers } from './core/watch/watchers.ts';
@@ -32,6 +33,7 @@ export interface DaemonDeps {
   readonly app: AppDeps;
   /** What other ports serve. */
   readonly further: readonly (FurtherPort & Pick<Port, 'bind' | 'ask'>)[];
+  readonly accounts: Accounts;
   readonly browser: Browser;
   readonly code: CodeSessions;
   readonly commands: Commands;
@@ -203,12 +205,19 @@ export class Daemon {
     const { boot, logger } = this.deps;
     if (boot.isSuccessor) logger.info('took over from another daemon', { ...recovered });
     else if (boot.restarts > 0) logger.warn('started again by init', { restarts: boot.restarts, ...recovered });
-    else if (recovered.running + recovered.ended > 0) logger.info('took over', { ...recovered });
-    else this.#warnOfSettings();
+    else {
+      if (recovered.running + recovered.ended > 0) logger.info('took over', { ...recovered });
+      this.#warnOfSettings();
+    }
   }
 
   #warnOfSettings(): void {
-    const { config, environment, logger } = this.deps;
+    const { accounts, config, environment, logger } = this.deps;
+    try {
+      accounts.default();
+    } catch (error) {
+      logger.warn('commands without a user cannot run', { error: String(error) });
+    }
     for (const { variable, message } of settingWarnings(environment, config.apiKey !== null)) {
       logger.warn(message, { variable });
     }

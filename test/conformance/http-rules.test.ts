@@ -110,10 +110,16 @@ test(
 const openMessage = 'no key is set, and anyone who can connect runs commands. Set SVC_API_KEY.';
 
 test(
-  'AUTH-OPEN a daemon without a key on a public address logs one warning at the start',
+  'AUTH-OPEN a daemon without a key on a public address logs one warning at each start, also when it finds old commands',
   async ({ sandbox }) => {
     const warnings = () => sandbox.logLines().filter(({ level }) => level === 'warn');
-    expect(warnings()).toMatchObject([{ message: openMessage, host: '0.0.0.0' }]);
+    const warning = { message: openMessage, host: '0.0.0.0' };
+    expect(warnings()).toMatchObject([warning]);
+
+    await sandbox.run({ command: 'true' });
+    await sandbox.stop();
+    await sandbox.launch();
+    expect(warnings()).toMatchObject([warning, warning]);
   },
   { args: ['--host', '0.0.0.0'], expectedWarnings: [openMessage] },
 );

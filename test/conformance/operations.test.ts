@@ -101,9 +101,14 @@ test(
   withTestAccount({ args: ['--default-user', testAccount.name] }),
 );
 
+const noAccountMessage = 'commands without a user cannot run';
+
 test(
   'RUN-STARTS an unknown default account is reported, and everything else works',
   async ({ sandbox }) => {
+    expect(sandbox.logLines().filter(({ level }) => level === 'warn')).toMatchObject([
+      { message: noAccountMessage, error: expect.stringContaining('the default account "nobody-here" does not exist') },
+    ]);
     expect(await sandbox.ok('GET /v2/sandbox')).toMatchObject({ default_user: 'nobody-here' });
     expect((await sandbox.request('GET /v1/sandbox')).status).toBe(200);
     expect(await sandbox.request('GET /v2/sandbox/packages?lang=python')).toMatchObject({
@@ -111,7 +116,7 @@ test(
       body: { message: 'the default account "nobody-here" does not exist' },
     });
   },
-  { args: ['--default-user', 'nobody-here'] },
+  { args: ['--default-user', 'nobody-here'], expectedWarnings: [noAccountMessage] },
 );
 
 test('OPS-2 every domain reports its status, and what is missing where it does not work', async ({ sandbox }) => {

@@ -87,6 +87,7 @@ export async function composeDaemon(inputs: DaemonInputs): Promise<Daemon> {
     ],
     code: code.sessions,
     ...{ browser, commands, terminals, watchers, tracing, closing },
+    accounts: shared.accounts,
     ownership: shared.ownership,
     spawn: shared.spawn,
     tools: shared.tools,
