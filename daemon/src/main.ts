@@ -178,7 +178,7 @@ async function doctor(args: readonly string[]): Promise<number> {
     askBrowser: askForBrowser,
     askWorker: askForWorker,
     ...{ askMcpServers, askSkills },
-    knowsAccount: (user) => /^\d+(:\d+)?$/.test(user) || accounts.byName(user) !== null,
+    uidOf: (user) => (/^\d+(:\d+)?$/.test(user) ? Number.parseInt(user, 10) : (accounts.byName(user)?.uid ?? null)),
     describePlaces,
   });
   print(args.includes('--json') ? JSON.stringify({ findings }, null, 2) : asText(findings));

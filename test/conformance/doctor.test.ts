@@ -6,7 +6,8 @@ import { programEnvironment } from '../harness/closed-ports.ts';
 import { freeFixedPort } from '../harness/free-port.ts';
 import { barePython, needPython } from '../harness/interpreters.ts';
 import { McpServerProcess } from '../harness/mcp-servers.ts';
-import { expect, launchCommand, test } from '../harness/sandbox.ts';
+import { enter, type Ids } from '../harness/root.ts';
+import { expect, launchCommand, program, test } from '../harness/sandbox.ts';
 
 interface Finding {
   readonly check: string;
@@ -20,8 +21,8 @@ const everyCheck = [
   ...['proc', 'accounts', 'shell', 'tmux', 'python3', 'node', 'ffmpeg', 'ipykernel'],
 ];
 
-function doctor(args: readonly string[], env: Record<string, string> = {}) {
-  const run = Bun.spawnSync([...launchCommand(), 'doctor', ...args], {
+function doctor(args: readonly string[], env: Record<string, string> = {}, account: Ids | null = null) {
+  const run = Bun.spawnSync([...enter(account), ...program(), 'doctor', ...args], {
     env: programEnvironment({ TMPDIR: tmpdir(), ...env }),
   });
   expect(run.stderr.toString()).toBe('');
@@ -116,6 +117,21 @@ test('OPS-DOCTOR a problem that would stop the daemon fails, with the action to 
   for (const [args, env, check, message, advice] of cases) {
     const { exitCode, of } = findings(args, env);
     expect([args, exitCode, of(check)]).toEqual([args, 1, { check, status: 'fail', message, advice }]);
+  }
+});
+
+test('OPS-DOCTOR doctor without root accepts the own account as default, by name and uid, and refuses any other', async () => {
+  const idOf = (flag: string) => Number(Bun.spawnSync(['id', flag, 'nobody']).stdout.toString());
+  const nobody = { uid: idOf('-u'), gid: idOf('-g') };
+  for (const [user, status] of [
+    ['nobody', 'ok'],
+    [`${nobody.uid}`, 'ok'],
+    ['root', 'fail'],
+    ['0', 'fail'],
+  ] as const) {
+    const { exitCode, output } = doctor(['--port', '0', '--default-user', user], {}, nobody);
+    expect([user, exitCode]).toEqual([user, status === 'ok' ? 0 : 1]);
+    expect(output).toMatch(new RegExp(`^${status} +default user: `, 'm'));
   }
 });
 

@@ -27,7 +27,7 @@ Any program on this machine can use the worker without a key; web pages cannot.`
     flags: { '--json': 'print the findings as JSON' },
     details: `Changes nothing. Pass the flags and variables of start: doctor checks settings, key, account, runtime directory and port
 with them. boxkeep start --help lists the flags.`,
-    exits: '0 if the daemon would start, 1 if a finding prevents the start',
+    exits: '0 if the daemon would start and run commands, 1 if a finding prevents that',
   },
   version: {
     usage: 'version',

@@ -9,8 +9,8 @@ import { examineMcp, type McpView } from './mcp-check.ts';
 export interface DoctorDeps extends MachineView, McpView {
   readonly arguments: readonly string[];
   readonly uid: number;
-  /** Whether the machine has the account, given as a name or a uid. */
-  readonly knowsAccount: (user: string) => boolean;
+  /** The uid of the account, given as a name or a uid; null when the machine has no such account. */
+  readonly uidOf: (user: string) => number | null;
   /** The version of the browser that answers at an address; null when none answers within the time. */
   readonly askBrowser: (host: string, port: number, withinMs: number) => Promise<string | null>;
   /** The display of the worker at a URL; null when none answers within the time. */
@@ -79,14 +79,15 @@ async function examineDesktop({ askWorker }: DoctorDeps, { computerUseUrl: url }
   return warn('desktop', `no computer-use worker answers at ${url}`, advice);
 }
 
-function examineDefaultUser({ knowsAccount, uid }: DoctorDeps, { defaultUser }: Config): Finding {
+function examineDefaultUser({ uidOf, uid }: DoctorDeps, { defaultUser }: Config): Finding {
   const check = 'default user';
   if (defaultUser === null) return ok(check, 'none is set: commands run as the account of the daemon');
-  if (!knowsAccount(defaultUser)) {
+  const wanted = uidOf(defaultUser);
+  if (wanted === null) {
     return fail(check, `${defaultUser} does not exist`, 'Create the account, or set another SVC_DEFAULT_USER.');
   }
-  if (uid !== 0 && defaultUser !== String(uid)) {
-    return warn(check, `only root can become ${defaultUser}`, 'Start the daemon as root, or without SVC_DEFAULT_USER.');
+  if (uid !== 0 && wanted !== uid) {
+    return fail(check, `only root can become ${defaultUser}`, 'Start the daemon as root, or without SVC_DEFAULT_USER.');
   }
   return ok(check, `commands run as ${defaultUser}`);
 }
