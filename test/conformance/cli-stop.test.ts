@@ -22,7 +22,7 @@ test('CLI-STOP stop ends the daemon with its commands and waits for that, and ex
 
   expect(await client(sandbox, ['stop', ...place])).toMatchObject({
     code: 1,
-    stderr: `boxkeep: stop: no running boxkeep was found in ${sandbox.runtimeDirectory}; pass its --runtime-dir\n`,
+    stderr: `boxkeep: stop: no running boxkeep was found in ${sandbox.runtimeDirectory}; pass the --port or --runtime-dir of its start\n`,
   });
   await sandbox.launch();
   const json = await client(sandbox, ['stop', '--json'], { SVC_RUNTIME_DIR: sandbox.runtimeDirectory });

@@ -244,7 +244,7 @@ programTest('RUN-UPGRADE without a running daemon, an upgrade fails with one lin
   });
   expect(exitCode).toBe(1);
   expect(stderr.toString()).toBe(
-    'boxkeep: upgrade: no running boxkeep was found in /nowhere; pass its --runtime-dir\n',
+    'boxkeep: upgrade: no running boxkeep was found in /nowhere; pass the --port or --runtime-dir of its start\n',
   );
 });
 

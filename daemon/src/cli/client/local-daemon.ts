@@ -32,7 +32,7 @@ export async function askLocalDaemon<Answer>(
       if (answer !== null) return { path, answer };
     }
     const looked = found.map(({ path }) => path).join(', ');
-    throw new Error(`no running boxkeep was found in ${looked}; pass its --runtime-dir`);
+    throw new Error(`no running boxkeep was found in ${looked}; pass the --port or --runtime-dir of its start`);
   } catch (error) {
     throw new LocalDaemonFailure(error instanceof Error ? error.message : String(error));
   }
