@@ -40,5 +40,5 @@ export const environment = z.record(
   systemText.nullable(),
 );
 
-export const cols = z.number().int().min(1).max(maxCols).describe('Columns.');
-export const rows = z.number().int().min(1).max(maxRows).describe('Rows.');
+export const cols = z.int().min(1).max(maxCols).describe('Columns.');
+export const rows = z.int().min(1).max(maxRows).describe('Rows.');

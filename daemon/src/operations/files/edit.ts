@@ -16,12 +16,7 @@ const Change = z.object({
     .enum(replaceModes)
     .optional()
     .describe('Which occurrences are replaced; needed where there is more than one.'),
-  insert_line: z
-    .number()
-    .int()
-    .min(0)
-    .optional()
-    .describe('Insert after this line, counted from 1; 0 inserts at the top.'),
+  insert_line: z.int().min(0).optional().describe('Insert after this line, counted from 1; 0 inserts at the top.'),
 });
 type Change = z.output<typeof Change>;
 
@@ -55,10 +50,7 @@ export const editFile = operation({
       old_content: z.string(),
       new_content: z.string(),
       prev_exist: z.boolean(),
-      replacements: z
-        .number()
-        .int()
-        .describe('Occurrences of old_str that were replaced, of all edits; 0 for an undo.'),
+      replacements: z.int().describe('Occurrences of old_str that were replaced, of all edits; 0 for an undo.'),
       diff: z.string().nullable().describe('Unified; null where too much differs.'),
       etag: z.string().describe('Etag of the file after the edit.'),
     })

@@ -8,7 +8,7 @@ import { operation } from './operation.ts';
 
 const unit: Readonly<Record<string, number>> = { K: 2 ** 10, M: 2 ** 20, G: 2 ** 30 };
 const fileSize = z
-  .union([z.number().int().min(1), z.string().regex(/^[1-9][0-9]{0,9}[KMG]?$/)])
+  .union([z.int().min(1), z.string().regex(/^[1-9][0-9]{0,9}[KMG]?$/)])
   .transform((size) => (typeof size === 'number' ? size : bytesOf(size)));
 
 /** Bytes of a text such as 50K. */
@@ -23,7 +23,7 @@ const fileGlobs = z.union([fileGlob.transform((glob) => [glob]), z.array(fileGlo
 const GrepMatchRecord = z
   .object({
     file: z.string(),
-    line_number: z.number().int().describe('From 1.'),
+    line_number: z.int().describe('From 1.'),
     line_content: z
       .string()
       .describe(
@@ -43,10 +43,10 @@ export const GrepBody = z.object({
   case_insensitive: z.boolean().default(false),
   fixed_strings: z.boolean().default(false).describe('The pattern is plain text.'),
   multiline: z.boolean().default(false).describe('A match may span lines, and . matches their ends.'),
-  context_before: z.number().int().min(0).max(100).default(0),
-  context_after: z.number().int().min(0).max(100).default(0),
-  max_results: z.number().int().min(1).max(10_000).default(500),
-  offset: z.number().int().min(0).max(100_000).default(0).describe('Matches to pass over.'),
+  context_before: z.int().min(0).max(100).default(0),
+  context_after: z.int().min(0).max(100).default(0),
+  max_results: z.int().min(1).max(10_000).default(500),
+  offset: z.int().min(0).max(100_000).default(0).describe('Matches to pass over.'),
   max_file_size: fileSize
     .optional()
     .describe(
@@ -67,13 +67,9 @@ export const grepFiles = operation({
     path: z.string(),
     pattern: z.string(),
     matches: z.array(GrepMatchRecord).describe('In the order of the tree.'),
-    match_count: z.number().int().describe('In this answer.'),
-    files_searched: z
-      .number()
-      .int()
-      .nullable()
-      .describe('null where the limit ended the search, or the tree is large.'),
-    files_matched: z.number().int().describe('As far as the search came.'),
+    match_count: z.int().describe('In this answer.'),
+    files_searched: z.int().nullable().describe('null where the limit ended the search, or the tree is large.'),
+    files_matched: z.int().describe('As far as the search came.'),
     truncated: z.boolean().describe('There are more: continue with offset.'),
     engine: z.literal('ripgrep').describe('The engine that searched.'),
     skipped: z
@@ -82,7 +78,6 @@ export const grepFiles = operation({
         'The first 100 left out: EILSEQ is a binary file that matches, EFBIG too large, others are unreadable.',
       ),
     skipped_count: z
-      .number()
       .int()
       .nullable()
       .describe('null where the limit ended the search, or it took too long to look into binary files.'),

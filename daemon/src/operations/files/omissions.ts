@@ -21,9 +21,9 @@ export const skippedShape = {
   skipped: z
     .array(z.object({ path: z.string(), errno_name: z.string() }))
     .describe('Directories that could not be read, the first 100.'),
-  skipped_count: z.number().int(),
-  ignored_count: z.number().int().describe('Entries that ignore=gitignore left out, without what is below them.'),
-  link_count: z.number().int().describe('Links to directories that were not entered.'),
+  skipped_count: z.int(),
+  ignored_count: z.int().describe('Entries that ignore=gitignore left out, without what is below them.'),
+  link_count: z.int().describe('Links to directories that were not entered.'),
 };
 
 export const lookingFails = [

@@ -7,7 +7,7 @@ import { showPath } from '../../kit/text/path-text.ts';
 import { etag, fileErrors, FileQuery } from './inputs.ts';
 import { operation } from './operation.ts';
 
-const lineNumber = z.number().int().min(0).optional();
+const lineNumber = z.int().min(0).optional();
 
 export const readFile = operation({
   name: 'files.read',
@@ -15,13 +15,11 @@ export const readFile = operation({
     start_line: lineNumber.describe('The first line, counted from 0.'),
     end_line: lineNumber.describe('The line to end before.'),
     offset: z
-      .number()
       .int()
       .min(0)
       .optional()
       .describe('The first byte, in place of start_line: next_offset of the answer before this one.'),
     max_bytes: z
-      .number()
       .int()
       .min(4)
       .max(maxReadBytes)
@@ -34,15 +32,15 @@ export const readFile = operation({
       file: z.string(),
       path: z.string(),
       content: z.string(),
-      line_count: z.number().int().nullable().describe('Lines of the whole file; null with base64.'),
-      size: z.number().int().describe('Bytes of the whole file.'),
+      line_count: z.int().nullable().describe('Lines of the whole file; null with base64.'),
+      size: z.int().describe('Bytes of the whole file.'),
       etag,
       encoding: z
         .enum(['utf-8', 'utf-16le', 'utf-16be'])
         .nullable()
         .describe('Of the file: UTF-16 where the file begins with its byte order mark; null with base64.'),
       truncated: z.boolean().describe('max_bytes cut the content: continue with next_offset.'),
-      next_offset: z.number().int().nullable().describe('Pass as offset for the rest; null when nothing was cut.'),
+      next_offset: z.int().nullable().describe('Pass as offset for the rest; null when nothing was cut.'),
     })
     .meta({ id: 'FileContent' }),
   errors: [...fileErrors, 'file_not_text', 'file_too_large', 'capacity_reached'],

@@ -17,7 +17,7 @@ export const searchFiles = operation({
         'With a / a glob on the path below path (**, {a,b}, [a-z], ?), else on the name at any depth. A / in front stands for path: /*.md finds only what is directly in path.',
       ),
     type: z.enum(searchKinds).default('file').describe('Type of the entries to find; a link counts as its target.'),
-    limit: z.number().int().min(1).max(maxFound).default(maxFound).describe('Matches in this answer.'),
+    limit: z.int().min(1).max(maxFound).default(maxFound).describe('Matches in this answer.'),
     cursor: z.string().min(1).optional().describe('next_cursor of the answer before this one.'),
     details: z.boolean().default(false).describe('Answer entries too, with the type of each match.'),
     ignore,
@@ -32,10 +32,10 @@ export const searchFiles = operation({
       )
       .optional()
       .describe('The same matches with their types; only with details.'),
-    total_count: z.number().int().describe('Number of all matches, not only of those in this answer.'),
+    total_count: z.int().describe('Number of all matches, not only of those in this answer.'),
     truncated: z.boolean().describe('More follows: continue with next_cursor.'),
     next_cursor: z.string().nullable(),
-    hidden_count: z.number().int().describe('Names with a dot in front that only a pattern with the dot finds.'),
+    hidden_count: z.int().describe('Names with a dot in front that only a pattern with the dot finds.'),
     ...skippedShape,
   }),
   errors: lookingFails,

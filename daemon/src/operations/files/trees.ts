@@ -41,8 +41,8 @@ export const copyTree = operation({
     .object({
       ...transferred,
       is_directory: z.boolean(),
-      files_copied: z.number().int().describe('Regular files; links and directories do not count.'),
-      bytes_copied: z.number().int().describe('Bytes of their contents.'),
+      files_copied: z.int().describe('Regular files; links and directories do not count.'),
+      bytes_copied: z.int().describe('Bytes of their contents.'),
       skipped: z.array(z.string()).describe('Pipes, sockets and devices of the tree, the first 1000: not copied.'),
     })
     .meta({ id: 'Copied' }),

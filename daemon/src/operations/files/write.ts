@@ -35,8 +35,8 @@ export const writeFile = operation({
     .object({
       file: z.string(),
       path: z.string(),
-      bytes_written: z.number().int(),
-      size: z.number().int().describe('Bytes of the whole file.'),
+      bytes_written: z.int(),
+      size: z.int().describe('Bytes of the whole file.'),
       sha256,
       etag,
     })

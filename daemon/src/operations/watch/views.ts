@@ -12,18 +12,18 @@ export const WatcherFields = z.object({
   recursive: z.boolean(),
   exclude: z.array(z.string()),
   include_patterns: z.array(z.string()),
-  debounce: z.number().int().describe('Milliseconds.'),
+  debounce: z.int().describe('Milliseconds.'),
   status: z.enum(watcherStatuses).describe('gone: the watched path no longer exists, and no more events come.'),
-  subscribers: z.number().int().describe('Each POST adds one, each DELETE takes one.'),
+  subscribers: z.int().describe('Each POST adds one, each DELETE takes one.'),
   backend: z.enum(backends).describe('polling where inotify is not available.'),
   warning: z.string().nullable().describe('Why the watcher is limited; null otherwise.'),
-  event_count: z.number().int().describe('Events that are kept and can be polled.'),
-  latest_seq: z.number().int().describe('The number of the newest event; 0 before the first one.'),
+  event_count: z.int().describe('Events that are kept and can be polled.'),
+  latest_seq: z.int().describe('The number of the newest event; 0 before the first one.'),
   created_at: z.string().describe('RFC 3339, UTC.'),
 });
 
 export const EventFields = z.object({
-  seq: z.number().int().describe('Grows with each event; a number may be left out.'),
+  seq: z.int().describe('Grows with each event; a number may be left out.'),
   type: z.enum(eventTypes),
   path: z.string(),
   relative_path: z.string().describe('Below the watched path; . is that itself.'),
@@ -31,8 +31,8 @@ export const EventFields = z.object({
   is_dir: z.boolean(),
   timestamp: z.number().describe('Seconds since 1970.'),
   mtime: z.number().nullable().describe('Seconds since 1970; null, as size and inode, when the path is gone.'),
-  size: z.number().int().nullable().describe('Bytes.'),
-  inode: z.number().int().nullable(),
+  size: z.int().nullable().describe('Bytes.'),
+  inode: z.int().nullable(),
 });
 
 export function watcherRecord(watcher: Watcher) {

@@ -87,7 +87,6 @@ export const effects = {
     .optional()
     .describe('Downloads that began during the call.'),
   effects_left_out: z
-    .number()
     .int()
     .optional()
     .describe('Further tabs and downloads: twenty of each are listed. browser/tabs lists all tabs.'),

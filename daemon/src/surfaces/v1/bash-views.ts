@@ -12,7 +12,7 @@ const CommandStatus = z
 
 type Status = z.input<typeof CommandStatus>;
 
-const exitCode = z.number().int().nullable().describe('Exit code of a completed command; null otherwise.');
+const exitCode = z.int().nullable().describe('Exit code of a completed command; null otherwise.');
 
 export const BashExecResult = z
   .object({
@@ -23,8 +23,8 @@ export const BashExecResult = z
     stdout: outputText.nullable(),
     stderr: outputText.nullable().describe('null when there is none.'),
     exit_code: exitCode,
-    offset: z.number().int().describe('In bytes of stdout: where to read on.'),
-    stderr_offset: z.number().int().describe('As offset, for stderr.'),
+    offset: z.int().describe('In bytes of stdout: where to read on.'),
+    stderr_offset: z.int().describe('As offset, for stderr.'),
   })
   .meta({ id: 'BashExecResult' });
 
@@ -37,8 +37,8 @@ export const BashOutputResult = z
     session_id: z.string(),
     stdout: outputText,
     stderr: outputText,
-    offset: z.number().int(),
-    stderr_offset: z.number().int(),
+    offset: z.int(),
+    stderr_offset: z.int(),
     command: BashCommandInfo.nullable().describe('The command of this output; null before the first command.'),
   })
   .meta({ id: 'BashOutputResult' });
@@ -55,7 +55,7 @@ export const BashSessionInfo = z
     created_at: timestamp,
     last_used_at: timestamp,
     current_command: z.string().nullable().describe('The newest running command.'),
-    command_count: z.number().int(),
+    command_count: z.int(),
   })
   .meta({ id: 'BashSessionInfo' });
 

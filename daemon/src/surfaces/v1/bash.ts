@@ -27,7 +27,7 @@ const BashExecRequest = z
     timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command continues.'),
     // The keeper counts milliseconds in 32 bits.
     hard_timeout: z.number().min(0).max(4_294_967).nullish().describe('Seconds after which the command is ended.'),
-    max_output_length: z.number().int().min(0).default(50_000).describe('Characters per stream; 0 means no limit.'),
+    max_output_length: z.int().min(0).default(50_000).describe('Characters per stream; 0 means no limit.'),
   })
   .meta({ id: 'BashExecRequest' });
 
@@ -67,8 +67,8 @@ export const output = route({
     .object({
       session_id: sessionId,
       command_id: z.string().nullish().describe('The latest command of the session by default.'),
-      offset: z.number().int().min(0).default(0).describe('In bytes of stdout: where to read from.'),
-      stderr_offset: z.number().int().min(0).default(0).describe('As offset, for stderr.'),
+      offset: z.int().min(0).default(0).describe('In bytes of stdout: where to read from.'),
+      stderr_offset: z.int().min(0).default(0).describe('As offset, for stderr.'),
       wait: z.boolean().default(false).describe('Wait for new output or the end.'),
       wait_timeout: seconds.default(30).describe('Seconds to wait at most.'),
     })
@@ -106,7 +106,7 @@ export const write = route({
       session_id: sessionId,
       command_id: z.string().nullish().describe('The current command of the session by default.'),
       input: z.string().describe('Text to write, as it is.'),
-      offset: z.number().int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
+      offset: z.int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
     })
     .meta({ id: 'BashWriteRequest' }),
   fieldsToRepeat: ({ inputOffset }) => (inputOffset === undefined ? {} : { offset: inputOffset }),

@@ -17,7 +17,7 @@ const outputFields = {
 };
 
 export const JupyterOutput = z
-  .object({ ...outputFields, execution_count: z.number().int().nullable() })
+  .object({ ...outputFields, execution_count: z.int().nullable() })
   .meta({ id: 'JupyterOutput' });
 
 export const NodeJsOutput = z.object(outputFields).meta({ id: 'NodeJSOutput' });

@@ -15,7 +15,7 @@ const CodeExecuteRequest = z
   .object({
     language: CodeLanguage,
     code: z.string(),
-    timeout: z.number().int().min(1).max(timeLimits.max).nullish().describe('Seconds; 30 without it.'),
+    timeout: z.int().min(1).max(timeLimits.max).nullish().describe('Seconds; 30 without it.'),
     cwd: z.string().nullish(),
     stateful: z.boolean().default(false).describe('Variables stay for the next call with the same session_id.'),
     session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),
@@ -30,7 +30,7 @@ const CodeExecuteResponse = z
     code: z.string(),
     stdout: z.string().nullable(),
     stderr: z.string().nullable(),
-    exit_code: z.number().int().nullable().describe('null in a kernel.'),
+    exit_code: z.int().nullable().describe('null in a kernel.'),
     traceback: z.array(z.string()).nullable(),
     session_id: z.string().nullable(),
   })
@@ -72,8 +72,8 @@ const CodeLanguageInfo = z
     language: CodeLanguage,
     description: z.string(),
     runtime_version: z.string().nullable(),
-    default_timeout: z.number().int().describe('Seconds.'),
-    max_timeout: z.number().int().describe('Seconds.'),
+    default_timeout: z.int().describe('Seconds.'),
+    max_timeout: z.int().describe('Seconds.'),
     details: z.record(z.string(), z.unknown()),
   })
   .meta({ id: 'CodeLanguageInfo' });

@@ -4,7 +4,7 @@ import { replaceModes } from '../../core/files/write/edit-text.ts';
 import { wholeText } from '../../operations/inputs.ts';
 import { bodyWithPath } from './file-inputs.ts';
 
-const range = z.array(z.number().int());
+const range = z.array(z.int());
 const ofOffice = range.nullish().describe('For office files, which this server does not support.');
 
 export const EditorBody = bodyWithPath('path', {
@@ -12,7 +12,7 @@ export const EditorBody = bodyWithPath('path', {
   file_text: wholeText.nullish().describe('For create.'),
   old_str: z.string().nullish().describe('For str_replace.'),
   new_str: wholeText.nullish().describe('For str_replace, where an absent text deletes old_str, and for insert.'),
-  insert_line: z.number().int().nullish().describe('For insert: after this line, counted from 1; 0 is the top.'),
+  insert_line: z.int().nullish().describe('For insert: after this line, counted from 1; 0 is the top.'),
   view_range: range.nullable().default([]).describe('For view: the first and the last line, from 1; -1 is the end.'),
   replace_mode: z
     .enum(replaceModes)

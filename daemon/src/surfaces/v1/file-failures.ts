@@ -18,7 +18,7 @@ export const FileOperationError = z
     message: z.string(),
     error_type: z.string(),
     retryable: z.boolean(),
-    errno: z.number().int().nullable(),
+    errno: z.int().nullable(),
     errno_name: z.string().nullable(),
     exception_type: z.string().nullable(),
   })

@@ -14,7 +14,7 @@ const ListRequest = bodyWithPath('path', {
   recursive: z.boolean().nullable().default(false),
   show_hidden: z.boolean().nullable().default(true),
   file_types: z.array(z.string()).nullish().describe('Extensions with their dot; directories are listed anyway.'),
-  max_depth: z.number().int().nullish().describe('With recursive; 1 is the directory alone.'),
+  max_depth: z.int().nullish().describe('With recursive; 1 is the directory alone.'),
   include_size: z.boolean().nullable().default(true),
   include_permissions: z.boolean().nullable().default(false),
   sort_by: z.string().nullable().default('name').describe('name, size, modified or type; name for anything else.'),
@@ -26,7 +26,7 @@ const FileInfo = z
     name: z.string(),
     path: z.string(),
     is_directory: z.boolean().describe('True for a directory, or a link to a directory.'),
-    size: z.number().int().nullable().describe('Bytes.'),
+    size: z.int().nullable().describe('Bytes.'),
     modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
     permissions: z.string().nullable().describe('Octal: 644. Only where they are asked for.'),
     extension: z.string().nullable().describe('The extension with its dot; empty without one.'),
@@ -47,9 +47,9 @@ export const listPath = route({
       .object({
         path: z.string(),
         files: z.array(FileInfo).describe('The first 50 000.'),
-        total_count: z.number().int().describe('Entries in the whole listing.'),
-        directory_count: z.number().int(),
-        file_count: z.number().int(),
+        total_count: z.int().describe('Entries in the whole listing.'),
+        directory_count: z.int(),
+        file_count: z.int(),
       })
       .meta({ id: 'FileListResult' }),
   ),
@@ -120,7 +120,7 @@ const GlobFileInfo = z
     path: z.string(),
     name: z.string(),
     is_directory: z.boolean(),
-    size: z.number().int().nullable().describe('Bytes.'),
+    size: z.int().nullable().describe('Bytes.'),
     modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
   })
   .meta({ id: 'GlobFileInfo' });
@@ -140,7 +140,7 @@ export const globFiles = route({
     include_hidden: z.boolean().nullable().default(false),
     files_only: z.boolean().nullable().default(true),
     include_metadata: z.boolean().nullable().default(true),
-    max_results: z.number().int().min(1).max(50_000).nullable().default(5000),
+    max_results: z.int().min(1).max(50_000).nullable().default(5000),
     sort_by: z.string().nullable().default('path').describe('path, name, size or modified; path for anything else.'),
     sort_desc: z.boolean().nullable().default(false),
   }).meta({ id: 'FileGlobRequest' }),
@@ -150,7 +150,7 @@ export const globFiles = route({
         path: z.string(),
         pattern: z.string(),
         files: z.array(GlobFileInfo),
-        total_count: z.number().int().describe('Number of all matches.'),
+        total_count: z.int().describe('Number of all matches.'),
         truncated: z.boolean(),
       })
       .meta({ id: 'FileGlobResult' }),

@@ -26,7 +26,7 @@ export const searchInFile = route({
       .object({
         file: z.string(),
         matches: z.array(z.string()).describe('Whole lines.'),
-        line_numbers: z.array(z.number().int()).describe('Line numbers of the matches, from 0.'),
+        line_numbers: z.array(z.int()).describe('Line numbers of the matches, from 0.'),
       })
       .meta({ id: 'FileSearchResult' }),
   ),
@@ -80,14 +80,14 @@ export const findFiles = route({
 const GrepMatch = z
   .object({
     file: z.string(),
-    line_number: z.number().int().describe('From 1.'),
+    line_number: z.int().describe('From 1.'),
     line_content: z.string().describe('More than 2000 characters are cut around the match.'),
     context_before: z.array(z.string()).nullable(),
     context_after: z.array(z.string()).nullable(),
   })
   .meta({ id: 'GrepMatch' });
 
-const contextLines = z.number().int().min(0).max(20).nullable().default(0);
+const contextLines = z.int().min(0).max(20).nullable().default(0);
 const globs = z.array(z.string()).max(100).nullish();
 
 export const grepFiles = route({
@@ -103,14 +103,14 @@ export const grepFiles = route({
     fixed_strings: z.boolean().nullable().default(false),
     context_before: contextLines,
     context_after: contextLines,
-    max_results: z.number().int().min(1).max(10_000).nullable().default(500),
+    max_results: z.int().min(1).max(10_000).nullable().default(500),
     max_file_size: z
       .string()
       .regex(/^[1-9][0-9]{0,9}[KMGkmg]?$/)
       .nullish()
       .describe('Larger files are left out: bytes, or 500K, 1M, 1G. Without it any size; with multiline 16M.'),
     multiline: z.boolean().nullable().default(false).describe('A match may span lines, and . matches their ends.'),
-    offset: z.number().int().min(0).max(100_000).nullable().default(0).describe('Matches to pass over.'),
+    offset: z.int().min(0).max(100_000).nullable().default(0).describe('Matches to pass over.'),
     type: z.string().nullish().describe('A type of file as ripgrep has them: py, rust.'),
     recursive: z.boolean().nullable().default(true),
   }).meta({ id: 'FileGrepRequest' }),
@@ -120,9 +120,9 @@ export const grepFiles = route({
         path: z.string(),
         pattern: z.string(),
         matches: z.array(GrepMatch),
-        match_count: z.number().int().describe('In this answer.'),
-        files_searched: z.number().int().nullable(),
-        files_matched: z.number().int().nullable(),
+        match_count: z.int().describe('In this answer.'),
+        files_searched: z.int().nullable(),
+        files_matched: z.int().nullable(),
         truncated: z.boolean().describe('There are more: continue with offset.'),
       })
       .meta({ id: 'FileGrepResult' }),

@@ -27,7 +27,7 @@ export const upload = route({
   },
   data: orFailure(
     z
-      .object({ file_path: z.string(), file_size: z.number().int().describe('Bytes.'), success: z.boolean() })
+      .object({ file_path: z.string(), file_size: z.int().describe('Bytes.'), success: z.boolean() })
       .meta({ id: 'FileUploadResult' }),
   ),
   errors: [...jsonCodes, 'malformed_request'],

@@ -10,7 +10,7 @@ import { jsonCodes, orFailure, route } from './file-failures.ts';
 import { wholeText } from '../../operations/inputs.ts';
 import { bodyWithPath, fileOf, ownerOf, sudo } from './file-inputs.ts';
 
-const line = z.number().int().nullish();
+const line = z.int().nullish();
 
 export const read = route({
   operation: 'files.read_v1',
@@ -24,7 +24,7 @@ export const read = route({
   }).meta({ id: 'FileReadRequest' }),
   data: orFailure(
     z
-      .object({ content: z.string(), file: z.string(), line_count: z.number().int().describe('Lines of the content.') })
+      .object({ content: z.string(), file: z.string(), line_count: z.int().describe('Lines of the content.') })
       .meta({ id: 'FileReadResult' }),
   ),
   errors: jsonCodes,
@@ -63,9 +63,7 @@ export const write = route({
   path: '/v1/file/write',
   summary: 'Write a file, with the directories that lead to it',
   body: WriteRequest,
-  data: orFailure(
-    z.object({ file: z.string(), bytes_written: z.number().int().nullable() }).meta({ id: 'FileWriteResult' }),
-  ),
+  data: orFailure(z.object({ file: z.string(), bytes_written: z.int().nullable() }).meta({ id: 'FileWriteResult' })),
   errors: jsonCodes,
   async handle({ files }, { body }) {
     const path = fileOf(body);
@@ -99,7 +97,7 @@ export const replace = route({
   body: bodyWithPath('file', { old_str: z.string().min(1), new_str: wholeText, sudo }).meta({
     id: 'FileReplaceRequest',
   }),
-  data: orFailure(z.object({ file: z.string(), replaced_count: z.number().int() }).meta({ id: 'FileReplaceResult' })),
+  data: orFailure(z.object({ file: z.string(), replaced_count: z.int() }).meta({ id: 'FileReplaceResult' })),
   errors: jsonCodes,
   async handle({ files }, { body }) {
     const path = fileOf(body);

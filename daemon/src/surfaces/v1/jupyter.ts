@@ -31,7 +31,7 @@ export const executeJupyter = route({
   body: z
     .object({
       code: z.string(),
-      timeout: z.number().int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
+      timeout: z.int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
       kernel_name: kernelField,
       session_id: z.string().nullish().describe('Keeps variables; an unknown one is created.'),
       cwd: z.string().nullish(),
@@ -42,7 +42,7 @@ export const executeJupyter = route({
       kernel_name: z.string(),
       session_id: z.string().nullable(),
       status: z.string().describe('ok, error or timeout.'),
-      execution_count: z.number().int().nullable(),
+      execution_count: z.int().nullable(),
       outputs: z.array(JupyterOutput),
       code: z.string(),
       msg_id: z.string().nullable(),
@@ -78,9 +78,9 @@ export const jupyterInfo = route({
     .object({
       default_kernel: z.string(),
       available_kernels: z.array(z.string()),
-      active_sessions: z.number().int(),
-      session_timeout_seconds: z.number().int(),
-      max_sessions: z.number().int(),
+      active_sessions: z.int(),
+      session_timeout_seconds: z.int(),
+      max_sessions: z.int(),
       description: z.string(),
       kernel_detection: z.string(),
     })
@@ -104,7 +104,7 @@ const SessionInfo = z
   .object({
     kernel_name: z.string(),
     last_used: z.number().describe('Seconds since 1970.'),
-    age_seconds: z.number().int(),
+    age_seconds: z.int(),
   })
   .meta({ id: 'SessionInfo' });
 
@@ -187,7 +187,7 @@ export const deleteJupyterSessions = route({
   method: 'DELETE',
   path: '/v1/jupyter/sessions',
   summary: 'End all sessions that have a kernel',
-  data: z.object({ cleaned_sessions: z.number().int() }),
+  data: z.object({ cleaned_sessions: z.int() }),
   errors: [absent],
   async handle(deps) {
     await deps.codeInfo.needKernel();

@@ -24,7 +24,7 @@ export const executeNodeJs = route({
   body: z
     .object({
       code: z.string(),
-      timeout: z.number().int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
+      timeout: z.int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
       files: z.record(z.string(), z.string()).nullish().describe('Texts by their names below the directory.'),
       stateful: z.boolean().nullable().default(false).describe('Variables stay for the next call.'),
       session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),
@@ -36,12 +36,12 @@ export const executeNodeJs = route({
     .object({
       language: z.literal(language),
       status: z.string().describe('ok, error or timeout.'),
-      execution_count: z.number().int().nullable(),
+      execution_count: z.int().nullable(),
       outputs: z.array(NodeJsOutput),
       code: z.string(),
       stdout: z.string(),
       stderr: z.string(),
-      exit_code: z.number().int(),
+      exit_code: z.int(),
       session_id: z.string().nullable(),
     })
     .meta({ id: 'NodeJSExecuteResponse' }),
@@ -131,8 +131,8 @@ const NodeSession = z
     cwd: z.string(),
     created_at: z.number().describe('Milliseconds since 1970.'),
     last_used: z.number().describe('Milliseconds since 1970.'),
-    max_idle_time: z.number().int().describe('Milliseconds.'),
-    age_seconds: z.number().int().describe('Time since the last use.'),
+    max_idle_time: z.int().describe('Milliseconds.'),
+    age_seconds: z.int().describe('Time since the last use.'),
     state: z.string().describe('IDLE or EXECUTING.'),
   })
   .meta({ id: 'NodeJSSessionInfo' });
@@ -147,7 +147,7 @@ export const createNodeJsSession = route({
     .object({
       session_id: z.string().nullish(),
       cwd: z.string().nullish(),
-      max_idle_time: z.number().int().min(60).max(longestIdleSeconds).nullable().default(longestIdleSeconds),
+      max_idle_time: z.int().min(60).max(longestIdleSeconds).nullable().default(longestIdleSeconds),
     })
     .meta({ id: 'NodeJSCreateSessionRequest' }),
   data: z

@@ -61,7 +61,7 @@ const Capabilities = z
       ...standing,
       provider: z.string().nullable(),
       display: z.string().nullable(),
-      resolution: z.object({ width: z.number().int(), height: z.number().int() }).nullable(),
+      resolution: z.object({ width: z.int(), height: z.int() }).nullable(),
       screenshot: z.boolean(),
       actions: z.boolean(),
       clipboard: z.boolean(),

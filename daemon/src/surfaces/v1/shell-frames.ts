@@ -4,8 +4,8 @@ import { maxCols, maxRows } from '../../kit/types/terminal-size.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { parseFields } from '../../kit/types/fields.ts';
 
-const cols = z.number().int().min(1).max(maxCols);
-const rows = z.number().int().min(1).max(maxRows);
+const cols = z.int().min(1).max(maxCols);
+const rows = z.int().min(1).max(maxRows);
 const size = z.object({ cols, rows });
 
 /** Fields stand under `data`, or beside `type` in frames of older clients. The content of a pong is ignored. */

@@ -6,7 +6,7 @@ import { systemText } from '../../operations/inputs.ts';
 export const sessionId = z.string();
 
 export const seconds = z.number().min(0);
-export const wholeSeconds = z.number().int().min(0);
+export const wholeSeconds = z.int().min(0);
 
 export const execDirectory = systemText.nullish().describe('Absolute.');
 export const preserveSymlinks = z

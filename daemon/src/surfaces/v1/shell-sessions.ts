@@ -153,7 +153,7 @@ export const closeAllSessions = route({
   method: 'DELETE',
   path: '/v1/shell/sessions',
   summary: 'Close every shell session',
-  data: z.object({ cleaned_sessions: z.number().int() }),
+  data: z.object({ cleaned_sessions: z.int() }),
   errors: ['unavailable'],
   async handle({ terminals }) {
     const closed = await Promise.all(terminals.list().map(async ({ id }) => await isClosed(() => terminals.close(id))));

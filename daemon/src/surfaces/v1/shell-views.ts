@@ -24,7 +24,7 @@ export const ShellCommandResult = z
     status: BashCommandStatus,
     output: z.string().nullable().describe('Plain text; the output so far while the command runs.'),
     console: consoleRecords.describe('This command; view has those before it.'),
-    exit_code: z.number().int().nullable().describe('The exit code of a completed command.'),
+    exit_code: z.int().nullable().describe('The exit code of a completed command.'),
   })
   .meta({ id: 'ShellCommandResult' });
 
@@ -39,7 +39,7 @@ export const ShellViewResult = z
     console: consoleRecords.describe('The commands that exec ran in the session, the last one last.'),
     status: BashCommandStatus,
     command: z.string().nullable().describe('The running command, or the last one.'),
-    exit_code: z.number().int().nullable(),
+    exit_code: z.int().nullable(),
   })
   .meta({ id: 'ShellViewResult' });
 
@@ -49,8 +49,8 @@ export const ShellWriteResult = z.object({ status: BashCommandStatus }).meta({ i
 export const ShellKillResult = z
   .object({
     status: BashCommandStatus,
-    exit_code: z.number().int().nullable().describe('As the shell reported it.'),
-    returncode: z.number().int().nullable().describe('An alias of exit_code.'),
+    exit_code: z.int().nullable().describe('As the shell reported it.'),
+    returncode: z.int().nullable().describe('An alias of exit_code.'),
   })
   .meta({ id: 'ShellKillResult' });
 
@@ -63,7 +63,7 @@ const ShellSessionInfo = z
     working_dir: z.string(),
     created_at: z.iso.datetime(),
     last_used_at: z.iso.datetime(),
-    age_seconds: z.number().int(),
+    age_seconds: z.int(),
     status: z.string().describe('ready, running, or terminated: its shell has ended.'),
     current_command: z.string().nullable(),
   })
@@ -75,11 +75,11 @@ export const ActiveShellSessionsResult = z
 
 export const ShellSessionStats = z
   .object({
-    total_sessions: z.number().int(),
-    active_sessions: z.number().int().describe('Used within the last 5 minutes, or in use now.'),
-    idle_sessions: z.number().int(),
-    max_sessions: z.number().int(),
-    session_timeout: z.number().int().describe('Seconds without use after which a session is closed.'),
+    total_sessions: z.int(),
+    active_sessions: z.int().describe('Used within the last 5 minutes, or in use now.'),
+    idle_sessions: z.int(),
+    max_sessions: z.int(),
+    session_timeout: z.int().describe('Seconds without use after which a session is closed.'),
     usage_ratio: z.number().describe('Share of max_sessions in use, from 0 to 1.'),
   })
   .meta({ id: 'ShellSessionStats' });

@@ -23,7 +23,7 @@ const pattern = z.string().superRefine((glob, context) => {
 
 const Created = WatcherRecord.extend({
   reused: z.boolean().describe('True when an identical request returned this watcher before.'),
-  initial_cursor: z.number().int().describe('The current cursor.'),
+  initial_cursor: z.int().describe('The current cursor.'),
 });
 
 export const createWatch = route({
@@ -37,7 +37,7 @@ export const createWatch = route({
       .array(pattern)
       .default([...defaultExclude])
       .describe('Globs of paths that are not reported.'),
-    debounce: z.number().int().min(50).max(5000).default(300).describe('Milliseconds.'),
+    debounce: z.int().min(50).max(5000).default(300).describe('Milliseconds.'),
     include_patterns: z
       .array(pattern)
       .default([])
@@ -73,7 +73,7 @@ export const listWatches = route({
 
 const Page = z.object({
   events: z.array(WatchEvent),
-  cursor: z.number().int().describe('For the next poll.'),
+  cursor: z.int().describe('For the next poll.'),
   overflow: z.boolean().describe('Earlier events are lost: list the tree again.'),
 });
 
@@ -85,10 +85,10 @@ export const pollWatch = route({
   params: WatcherPath,
   body: z
     .object({
-      cursor: z.number().int().min(0).default(0).describe('The cursor of the last answer.'),
-      limit: z.number().int().min(1).max(1000).default(100),
-      timeout: z.number().int().min(0).max(60).default(0).describe('Seconds to wait for an event.'),
-      since: z.number().int().optional().describe('The older name of cursor.'),
+      cursor: z.int().min(0).default(0).describe('The cursor of the last answer.'),
+      limit: z.int().min(1).max(1000).default(100),
+      timeout: z.int().min(0).max(60).default(0).describe('Seconds to wait for an event.'),
+      since: z.int().optional().describe('The older name of cursor.'),
     })
     .meta({ id: 'PollRequest' }),
   data: Page,
@@ -118,7 +118,7 @@ export const waitForFile = route({
   path: '/v1/file/watch/wait',
   summary: 'Wait for an event of one file; an existing file counts as created',
   body: bodyWithPath('path', {
-    timeout: z.number().int().min(1).max(300).default(30).describe('Seconds; then 503.'),
+    timeout: z.int().min(1).max(300).default(30).describe('Seconds; then 503.'),
     event_types: z.array(z.enum(eventTypes)).default([...eventTypes]),
   }),
   data: Waited,

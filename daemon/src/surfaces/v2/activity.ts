@@ -9,7 +9,7 @@ import { NdjsonStream } from '../../http/stream/ndjson.ts';
 import { route } from './app.ts';
 
 const heartbeatMs = 15_000;
-const cursor = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const cursor = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
 const ActivityEntry = z
   .object({
@@ -23,7 +23,7 @@ const ActivityEntry = z
     account: z.string().optional(),
     request_id: z.string().optional(),
     outcome: z.string().optional().describe('The status of a command that ended; ok, failed or cancelled of a call.'),
-    exit_code: z.number().int().nullable().optional(),
+    exit_code: z.int().nullable().optional(),
     duration_ms: z.number().optional(),
   })
   .meta({ id: 'ActivityEntry' });
@@ -44,7 +44,7 @@ export const readActivity = route({
   summary: 'Read what has happened: commands, and calls that change something, at once or as a stream',
   query: z.object({
     cursor: cursor.optional().describe('Begin after it; without it, with the newest entries.'),
-    limit: z.number().int().min(1).max(1000).default(100).describe('Entries at most, or of a stream those before now.'),
+    limit: z.int().min(1).max(1000).default(100).describe('Entries at most, or of a stream those before now.'),
     timeout: z.number().min(0).max(60).default(0).describe('Seconds to wait for an entry.'),
     stream: z.boolean().default(false).describe('Stream NDJSON, as Accept: application/x-ndjson does.'),
   }),

@@ -26,7 +26,7 @@ const Runtime = z
   .meta({ id: 'CodeRuntime' });
 
 const Limits = z.object({
-  max_sessions: z.number().int(),
+  max_sessions: z.int(),
   idle_timeout: z.number().describe('Seconds.'),
 });
 
@@ -40,7 +40,7 @@ export const codeInfo = route({
     limits: z.object({
       default_timeout: z.number().describe('Seconds.'),
       max_timeout: z.number().describe('Seconds.'),
-      max_output_length: z.number().int().describe('Characters of one cell.'),
+      max_output_length: z.int().describe('Characters of one cell.'),
       interpreters: Limits,
       kernels: Limits,
     }),

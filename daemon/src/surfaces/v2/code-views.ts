@@ -14,7 +14,7 @@ export const NotebookOutput = z
     z.object({ output_type: z.literal('stream'), name: z.enum(['stdout', 'stderr']), text: z.string() }),
     z.object({
       output_type: z.literal('execute_result'),
-      execution_count: z.number().int().nullable(),
+      execution_count: z.int().nullable(),
       data: bundle,
       metadata: z.record(z.string(), z.unknown()),
     }),
@@ -44,12 +44,8 @@ export const CellResult = z
     backend: z.enum(codeBackends),
     session_id: z.string().nullable().describe('null for code that ran alone.'),
     status: z.enum(cellStatuses).describe('error: it raised, or its interpreter died; timeout: it was interrupted.'),
-    execution_count: z.number().int().nullable(),
-    exit_code: z
-      .number()
-      .int()
-      .nullable()
-      .describe('0 on success, 1 after an error, or the exit code that the code set.'),
+    execution_count: z.int().nullable(),
+    exit_code: z.int().nullable().describe('0 on success, 1 after an error, or the exit code that the code set.'),
     outputs: z.array(NotebookOutput),
     stdout: z.string(),
     stderr: z.string(),
@@ -78,8 +74,8 @@ export const CellLine = z.discriminatedUnion('type', [
     .object({
       type: z.literal('end'),
       status: z.enum(cellStatuses).nullable(),
-      execution_count: z.number().int().nullable(),
-      exit_code: z.number().int().nullable(),
+      execution_count: z.int().nullable(),
+      exit_code: z.int().nullable(),
       truncated: z.boolean(),
       kernel: KernelDeath.nullable(),
       late_outputs: z.array(NotebookOutput),
@@ -101,10 +97,10 @@ export const CodeSessionRecord = z
     state: z.enum(['idle', 'busy']),
     cwd: z.string().describe('Directory of the start, or the last cwd of a request.'),
     user: z.string(),
-    pid: z.number().int().nullable().describe('Pid of the interpreter; null when it runs elsewhere or not at all.'),
+    pid: z.int().nullable().describe('Pid of the interpreter; null when it runs elsewhere or not at all.'),
     created_at: z.string().describe('RFC 3339, UTC.'),
     last_used_at: z.string().describe('RFC 3339, UTC.'),
-    execution_count: z.number().int(),
+    execution_count: z.int(),
   })
   .meta({ id: 'CodeSession' });
 

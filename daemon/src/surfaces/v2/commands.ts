@@ -31,7 +31,7 @@ import {
 
 /** The keeper counts milliseconds in 32 bits. */
 const hardSeconds = z.number().min(0).max(4_294_967);
-const amount = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
+const amount = z.int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
 
 const Stdin = z.union([
   z.enum(['pipe', 'null']),
@@ -69,7 +69,6 @@ const RunBody = z
       .describe('Seconds that a sync call waits; then the answer is running and the command continues.'),
     hard_timeout: hardSeconds.optional().describe('Seconds after which the whole process tree is ended.'),
     max_output_length: z
-      .number()
       .int()
       .min(0)
       .default(50_000)
@@ -128,17 +127,11 @@ export const runCommand = route({
 });
 
 const ReadQuery = z.object({
-  offset: z.number().int().min(0).default(0).describe('Position in stdout to read from, in bytes; at most 2^53 − 1.'),
-  stderr_offset: z
-    .number()
-    .int()
-    .min(0)
-    .default(0)
-    .describe('Position in stderr to read from, in bytes; at most 2^53 − 1.'),
+  offset: z.int().min(0).default(0).describe('Position in stdout to read from, in bytes; at most 2^53 − 1.'),
+  stderr_offset: z.int().min(0).default(0).describe('Position in stderr to read from, in bytes; at most 2^53 − 1.'),
   wait: z.boolean().default(false).describe('Wait for new output or the end.'),
   wait_timeout: z.number().min(0).max(300).default(30).describe('Seconds to wait at most.'),
   limit_bytes: z
-    .number()
     .int()
     .min(1)
     .max(64 * 1024 * 1024)
@@ -205,7 +198,7 @@ const StdinBody = z
     input: z.string().default('').describe('Text to write, as UTF-8.'),
     input_base64: z.base64().optional().describe('Bytes to write, in place of input.'),
     eof: z.boolean().default(false).describe('Close standard input after this data.'),
-    offset: z.number().int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
+    offset: z.int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
   })
   .superRefine(({ input, input_base64: encoded }, context) => {
     if (input === '' || encoded === undefined || Buffer.from(encoded, 'base64').equals(Buffer.from(input))) return;
@@ -222,8 +215,8 @@ export const writeStdin = route({
   body: StdinBody,
   fieldsToRepeat: ({ inputOffset }) => (inputOffset === undefined ? {} : { offset: inputOffset }),
   data: z.object({
-    accepted_bytes: z.number().int().describe('Bytes accepted by this call.'),
-    offset: z.number().int().describe('Bytes accepted by all calls; pass it to the next one.'),
+    accepted_bytes: z.int().describe('Bytes accepted by this call.'),
+    offset: z.int().describe('Bytes accepted by all calls; pass it to the next one.'),
   }),
   errors: ['command_not_found', 'stdin_closed', 'bad_argument'],
   async handle({ commands }, { params, body, context }) {
@@ -266,8 +259,8 @@ export const killCommand = route({
     tree: z.boolean().default(true).describe('Every process that it has started, wherever it went.'),
   }),
   data: z.object({
-    signalled: z.number().int().optional().describe('How many processes were sent the signal.'),
-    survivors: z.array(z.number().int()).optional().describe('Pids that are still alive a moment later.'),
+    signalled: z.int().optional().describe('How many processes were sent the signal.'),
+    survivors: z.array(z.int()).optional().describe('Pids that are still alive a moment later.'),
   }),
   errors: ['command_not_found', 'not_implemented'],
   async handle({ commands }, { params, body }) {

@@ -34,9 +34,10 @@ type FixedName = keyof typeof fixed;
 
 const entries = Object.entries(fixed) as [FixedName, readonly [value: number, what: string]][];
 const fixedLimits = Object.fromEntries(entries.map(([name, [value]]) => [name, value])) as Record<FixedName, number>;
-const fixedFields = Object.fromEntries(
-  entries.map(([name, [, what]]) => [name, z.number().int().describe(what)]),
-) as Record<FixedName, z.ZodNumber>;
+const fixedFields = Object.fromEntries(entries.map(([name, [, what]]) => [name, z.int().describe(what)])) as Record<
+  FixedName,
+  z.ZodInt
+>;
 
 const Capability = z.looseObject({
   status: z.enum(capabilityStatuses),
@@ -49,28 +50,28 @@ export const SandboxInfo = z
     sandbox_id: z.string().describe('Stays when the daemon restarts or is upgraded; differs between sandboxes.'),
     version: z.string(),
     commit: z.string().nullable().describe('Commit of the build; null when the daemon runs from sources.'),
-    pid: z.number().int().describe('Pid of the daemon.'),
+    pid: z.int().describe('Pid of the daemon.'),
     hostname: z.string(),
     os: z.string().describe('The distribution.'),
     kernel: z.string(),
     arch: z.string(),
     user: z.string().describe('The daemon’s own account.'),
-    uid: z.number().int(),
+    uid: z.int(),
     default_user: z.string().nullable().describe('SVC_DEFAULT_USER; null is the daemon’s own account.'),
     home_dir: z.string().describe('Home of the default account.'),
     workspace_dir: z.string().describe('Where commands start and relative paths begin.'),
     runtime_dir: z.string(),
     started_at: z.string().describe('RFC 3339, UTC.'),
-    ports: z.array(z.number().int()).describe('TCP ports that something listens on, the daemon’s own among them.'),
+    ports: z.array(z.int()).describe('TCP ports that something listens on, the daemon’s own among them.'),
     limits: z.object({
-      running_commands: z.number().int(),
-      command_sessions: z.number().int(),
-      streams: z.number().int(),
-      terminals: z.number().int(),
-      watchers: z.number().int(),
-      json_body_bytes: z.number().int(),
-      log_bytes_per_stream: z.number().int(),
-      log_bytes: z.number().int().describe('Bytes of all commands together.'),
+      running_commands: z.int(),
+      command_sessions: z.int(),
+      streams: z.int(),
+      terminals: z.int(),
+      watchers: z.int(),
+      json_body_bytes: z.int(),
+      log_bytes_per_stream: z.int(),
+      log_bytes: z.int().describe('Bytes of all commands together.'),
       ...fixedFields,
     }),
     capabilities: z.record(z.string(), Capability).describe('As GET /v1/capabilities reports them.'),

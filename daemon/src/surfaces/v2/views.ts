@@ -9,13 +9,13 @@ import type { Session } from '../../core/commands/sessions.ts';
 import { writeTextLine } from '../../http/stream/ndjson.ts';
 import { outputText } from '../../http/stream/output-text.ts';
 
-const offset = z.number().int().min(0).describe('Absolute position in the stream, in bytes.');
+const offset = z.int().min(0).describe('Absolute position in the stream, in bytes.');
 const time = z.string().nullable().describe('RFC 3339, UTC.');
 
 export const StartError = z
   .object({
     stage: z.string().describe('The step that failed, for example exec.'),
-    errno: z.number().int(),
+    errno: z.int(),
     errno_name: z.string(),
     message: z.string(),
   })
@@ -30,13 +30,9 @@ export const CommandRecord = z
       .array(z.string())
       .describe('Arguments with shell none; at most 16384 characters together, then “…” stands for the rest.'),
     status: z.enum(commandStatuses),
-    exit_code: z
-      .number()
-      .int()
-      .nullable()
-      .describe('128 + signal after a death by signal; null while running or unknown.'),
+    exit_code: z.int().nullable().describe('128 + signal after a death by signal; null while running or unknown.'),
     signal: z.string().nullable(),
-    pid: z.number().int().nullable(),
+    pid: z.int().nullable(),
     user: z.string(),
     cwd: z.string(),
     has_terminal: z.boolean().describe('It runs at a terminal, whose output is stdout.'),
@@ -83,7 +79,6 @@ const outputLine = {
     .optional()
     .describe('Loss-free, with encoding base64, and with auto where the piece is not UTF-8.'),
   bytes: z
-    .number()
     .int()
     .min(0)
     .optional()
@@ -93,7 +88,7 @@ const positions = { offset, stderr_offset: offset };
 
 export const CommandLine = z
   .discriminatedUnion('type', [
-    z.object({ type: z.literal('start'), command_id: z.string(), pid: z.number().int().nullable() }),
+    z.object({ type: z.literal('start'), command_id: z.string(), pid: z.int().nullable() }),
     z.object({ type: z.literal('stdout'), ...outputLine }),
     z.object({ type: z.literal('stderr'), ...outputLine }),
     z.object({ type: z.literal('gap'), stream: z.enum(['stdout', 'stderr']), from: offset, to: offset }),
@@ -101,7 +96,7 @@ export const CommandLine = z
     z.object({
       type: z.literal('exit'),
       status: z.enum(commandStatuses),
-      exit_code: z.number().int().nullable(),
+      exit_code: z.int().nullable(),
       signal: z.string().nullable(),
       ...positions,
     }),
@@ -234,7 +229,7 @@ export const SessionRecord = z
     created_at: z.string(),
     last_used_at: z.string(),
     current_command: z.string().nullable().describe('The id of the command that runs in it.'),
-    command_count: z.number().int(),
+    command_count: z.int(),
   })
   .meta({ id: 'CommandSession' });
 

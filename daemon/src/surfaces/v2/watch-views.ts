@@ -4,7 +4,7 @@ import { watchEnds } from '../../core/watch/watch-event.ts';
 import { watcherStatuses } from '../../core/watch/watcher.ts';
 import { EventFields, WatcherFields } from '../../operations/watch/views.ts';
 
-const cursor = z.number().int().min(0);
+const cursor = z.int().min(0);
 
 export const WatcherRecord = WatcherFields.meta({ id: 'Watcher' });
 export const WatchEvent = EventFields.meta({ id: 'WatchEvent' });

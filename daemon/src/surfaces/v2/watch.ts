@@ -20,7 +20,7 @@ const pattern = systemText
   .refine((glob) => !glob.split('/').includes('..'), 'must not lead out of the watched path')
   .superRefine(checkGlob);
 const WatcherPath = z.object({ id: clientId });
-const cursor = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
+const cursor = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
 export const createWatcher = route({
   operation: 'watch.create',
@@ -42,7 +42,7 @@ export const createWatcher = route({
       .max(maxPatterns)
       .default([])
       .describe('Globs of the only paths that are reported. An empty list reports all.'),
-    debounce: z.number().int().min(50).max(5000).default(300).describe('Milliseconds in which changes are merged.'),
+    debounce: z.int().min(50).max(5000).default(300).describe('Milliseconds in which changes are merged.'),
   }),
   data: WatcherRecord.extend({
     reused: z.boolean().describe('True when an identical request returned this watcher before.'),
@@ -84,7 +84,7 @@ export const pollWatcher = route({
   params: WatcherPath,
   query: z.object({
     cursor: cursor.describe('The cursor of the last answer; 0 is everything that is kept.'),
-    limit: z.number().int().min(1).max(1000).default(100).describe('Events at most.'),
+    limit: z.int().min(1).max(1000).default(100).describe('Events at most.'),
     timeout: z.number().min(0).max(60).default(0).describe('Seconds to wait for an event.'),
   }),
   data: WatchPage,
@@ -140,7 +140,7 @@ export const stopWatcher = route({
   params: WatcherPath,
   data: z.object({
     watcher_id: z.string(),
-    subscribers: z.number().int().describe('How many are left; at 0 it has ended.'),
+    subscribers: z.int().describe('How many are left; at 0 it has ended.'),
   }),
   errors: ['watcher_not_found'],
   handle({ watchers }, { params }) {

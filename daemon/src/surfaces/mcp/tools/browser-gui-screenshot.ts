@@ -12,7 +12,7 @@ export const browserGuiScreenshot = toolOf({
   description: 'Take a picture of the display. Coordinates in it are those of browser_gui_execute_action.',
   annotations: readsOnly,
   input: z.object({}),
-  output: z.object({ mime_type: z.string(), bytes: z.number().int() }),
+  output: z.object({ mime_type: z.string(), bytes: z.int() }),
   operation: screenshot.remote,
   read: () => ({ format: 'png' as const }),
   answer: ({ bytes }) => ({

@@ -37,9 +37,9 @@ const Input = z.object({
   case_insensitive: z.boolean().optional().describe('search, grep'),
   fixed_strings: z.boolean().optional().describe('search, grep: plain text.'),
   multiline: z.boolean().optional().describe('search, grep'),
-  context: z.number().int().min(0).max(20).optional().describe('search, grep: lines around a match.'),
+  context: z.int().min(0).max(20).optional().describe('search, grep: lines around a match.'),
   max_results: GrepBody.shape.max_results.unwrap().max(1000).optional().describe(`Default ${maxResults}.`),
-  offset: z.number().int().min(0).optional().describe('search, grep, find, glob, list: results to pass over.'),
+  offset: z.int().min(0).optional().describe('search, grep, find, glob, list: results to pass over.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -53,7 +53,7 @@ const Output = z.object({
   output: editFile.output.shape.output.optional(),
   files: z.array(z.string()).optional().describe('Absolute paths; directories end in /.'),
   matches: grepFiles.output.shape.matches.optional(),
-  total_count: z.number().int().optional(),
+  total_count: z.int().optional(),
   skipped: grepFiles.output.shape.skipped.optional(),
   truncated: z.boolean().describe('There is more; the text says how to get it.'),
 });

@@ -16,9 +16,9 @@ const Input = z.object({
   file_text: wholeText.optional().describe('create: the content; an existing file is refused.'),
   old_str: z.string().optional().describe('str_replace: the exact text, which occurs once.'),
   new_str: wholeText.optional().describe('str_replace: the replacement. insert: the lines.'),
-  insert_line: z.number().int().min(0).optional().describe('insert: after this line, 0 is the top.'),
+  insert_line: z.int().min(0).optional().describe('insert: after this line, 0 is the top.'),
   replace_mode: z.enum(replaceModes).optional().describe('str_replace: when old_str occurs more than once.'),
-  view_range: z.array(z.number().int()).optional().describe('view: [first, last], from 1; -1 is the end.'),
+  view_range: z.array(z.int()).optional().describe('view: [first, last], from 1; -1 is the end.'),
 });
 type Input = z.output<typeof Input>;
 
@@ -26,7 +26,7 @@ const Output = z.object({
   command: Input.shape.command,
   path: z.string(),
   output: z.string().describe('Numbered lines, or the names in a directory.'),
-  line_count: z.number().int().nullable().describe('view: lines of the whole file.'),
+  line_count: z.int().nullable().describe('view: lines of the whole file.'),
   truncated: z.boolean(),
 });
 type Output = z.input<typeof Output>;

@@ -89,8 +89,8 @@ export const unpack = route({
     .object({
       path: z.string(),
       mode: z.enum(['rename', 'merge']).describe('merge where the destination was there.'),
-      entries: z.number().int(),
-      bytes: z.number().int().describe('Bytes of the contents of all files.'),
+      entries: z.int(),
+      bytes: z.int().describe('Bytes of the contents of all files.'),
     })
     .meta({ id: 'UnpackedTree' }),
   errors: [...fileErrors, 'file_exists', 'file_too_large', 'no_space_left', 'malformed_request'],

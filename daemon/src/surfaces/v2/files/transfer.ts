@@ -37,7 +37,7 @@ export const upload = route({
     .object({
       path: z.string(),
       file_path: z.string(),
-      file_size: z.number().int(),
+      file_size: z.int(),
       success: z.boolean(),
       sha256: z.string().describe('SHA-256 of the whole file, hexadecimal.'),
     })

@@ -48,7 +48,7 @@ export const execInTerminal = route({
       status: z.enum(execStatuses),
       output: z.string().describe('Plain text: what it printed, without escape sequences.'),
       console: z.array(ConsoleRecord).describe('This command, with the prompt before it.'),
-      exit_code: z.number().int().nullable().describe('null until the shell has reported it.'),
+      exit_code: z.int().nullable().describe('null until the shell has reported it.'),
       truncated: z.boolean().describe('The output is incomplete.'),
     })
     .meta({ id: 'TerminalExec' }),

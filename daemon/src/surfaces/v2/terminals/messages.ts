@@ -12,7 +12,7 @@ import { cols, rows } from '../../../operations/inputs.ts';
 
 export const transports = ['json', 'binary'] as const;
 
-const offset = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+const offset = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 const time = z.unknown().describe('A number of milliseconds, or what the ping had.');
 const timed = { timestamp: time, data: z.object({ timestamp: time }) };
 
@@ -55,7 +55,7 @@ export const TerminalServerFrame = z
     }),
     z.object({
       type: z.literal('exit'),
-      exit_code: z.number().int().nullable(),
+      exit_code: z.int().nullable(),
       signal: z.string().nullable(),
       offset,
     }),

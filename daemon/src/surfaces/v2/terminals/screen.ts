@@ -16,7 +16,6 @@ const ScreenQuery = z.object({
     .optional()
     .describe('Answer once this regular expression is found in the text of scrollback and screen.'),
   wait_stable_ms: z
-    .number()
     .int()
     .min(0)
     .max(60_000)
@@ -42,8 +41,8 @@ export const getTerminalScreen = route({
       cols,
       rows,
       cursor: z.object({
-        x: z.number().int().describe('Column, counted from 0.'),
-        y: z.number().int().describe('Row of the screen, counted from 0.'),
+        x: z.int().describe('Column, counted from 0.'),
+        y: z.int().describe('Row of the screen, counted from 0.'),
         visible: z.boolean(),
       }),
       lines: z.array(z.string()).describe('The rows of the screen, without trailing blanks.'),
@@ -52,16 +51,12 @@ export const getTerminalScreen = route({
         .describe('Escape sequences that draw this screen in a terminal of the same size, after a reset.'),
       alt_screen: z.boolean().describe('A full-screen program uses the alternate screen.'),
       title: z.string().nullable(),
-      scrollback_lines: z.number().int().describe('Number of rows above the screen.'),
+      scrollback_lines: z.int().describe('Number of rows above the screen.'),
       matched: z.boolean().nullable().describe('Whether wait_for was found; null without it.'),
       stable: z.boolean().nullable().describe('Whether the screen was stable for wait_stable_ms; null without it.'),
       command: z.string().nullable().describe('The last command that exec ran.'),
       console: z.array(z.object({ ps1: z.string(), command: z.string(), output: z.string() })),
-      exit_code: z
-        .number()
-        .int()
-        .nullable()
-        .describe('Exit code of that command, or of the shell once the shell has ended.'),
+      exit_code: z.int().nullable().describe('Exit code of that command, or of the shell once the shell has ended.'),
     })
     .meta({ id: 'TerminalScreen' }),
   errors: ['terminal_not_found', 'bad_argument'],

@@ -49,7 +49,6 @@ export const attachTerminal = route({
       .describe('true: start where the last durable socket stopped; false: start with new output.'),
     restore: z.boolean().default(false).describe('Start with the current screen and its scrollback.'),
     replay_bytes: z
-      .number()
       .int()
       .default(maxReplayBytes)
       .describe('Maximum bytes that restore sends; the daemon clamps values to the range from 256 KiB to 10 MiB.'),
@@ -57,7 +56,6 @@ export const attachTerminal = route({
     rows: rows.optional().describe('Rows to set when the socket opens.'),
     mode: z.enum(['rw', 'ro']).default('rw').describe('ro: the client only receives output.'),
     offset: z
-      .number()
       .int()
       .min(0)
       .max(Number.MAX_SAFE_INTEGER)
@@ -121,7 +119,7 @@ export const openShell = route({
     rows: rows.default(24),
     durable: withoutEffect(z.boolean()),
     restore: withoutEffect(z.boolean()),
-    replay_bytes: withoutEffect(z.number().int()),
+    replay_bytes: withoutEffect(z.int()),
   }),
   socket: { sends: TerminalServerFrame, receives: TerminalClientFrame },
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],

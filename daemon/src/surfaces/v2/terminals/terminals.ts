@@ -72,8 +72,8 @@ export const listTerminals = route({
   data: z.object({
     sessions: z.record(z.string(), TerminalSession).describe('By their ids, in the order of their creation.'),
     stats: z.object({
-      total_sessions: z.number().int().describe('Sessions with a living shell.'),
-      max_sessions: z.number().int().describe('Maximum number of live sessions.'),
+      total_sessions: z.int().describe('Sessions with a living shell.'),
+      max_sessions: z.int().describe('Maximum number of live sessions.'),
     }),
   }),
   errors: [],
@@ -147,10 +147,7 @@ export const typeIntoTerminal = route({
   }),
   data: z.object({
     session_id: z.string(),
-    accepted_bytes: z
-      .number()
-      .int()
-      .describe('Accepted bytes of the input in UTF-8; fewer than all when no program reads it.'),
+    accepted_bytes: z.int().describe('Accepted bytes of the input in UTF-8; fewer than all when no program reads it.'),
   }),
   errors: ['terminal_not_found', 'terminal_ended'],
   async handle({ terminals }, { params, body, context }) {

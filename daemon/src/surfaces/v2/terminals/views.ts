@@ -21,7 +21,7 @@ export const TerminalSession = z
       .describe('running: something has the foreground; terminated: its shell has ended.'),
     working_dir: z.string().describe('The current directory of the shell.'),
     user: z.string(),
-    pid: z.number().int().nullable().describe('Pid of the shell; null once the shell has ended.'),
+    pid: z.int().nullable().describe('Pid of the shell; null once the shell has ended.'),
     cols,
     rows,
     name: z.string().nullable().describe('What people call the session; null without a name.'),
@@ -31,11 +31,11 @@ export const TerminalSession = z
     created_at: z.string().describe('RFC 3339, UTC.'),
     last_used_at: z.string().describe('RFC 3339, UTC.'),
     current_command: z.string().nullable().describe('The command in the foreground; null while the shell waits.'),
-    attached: z.number().int().describe('Number of attached sockets.'),
+    attached: z.int().describe('Number of attached sockets.'),
     startup_skipped: z
       .boolean()
       .describe('The start-up files of its shell did not finish in time; the shell runs without them.'),
-    exit_code: z.number().int().nullable().describe('Exit code of the shell; null while it lives, or after a signal.'),
+    exit_code: z.int().nullable().describe('Exit code of the shell; null while it lives, or after a signal.'),
   })
   .meta({ id: 'TerminalSession' });
 
