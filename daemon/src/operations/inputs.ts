@@ -15,6 +15,11 @@ export const systemText = z
 /** JSON can carry half a surrogate pair. UTF-8 cannot, and the file would contain U+FFFD instead. */
 export const wholeText = z.string().refine((text) => text.isWellFormed(), 'must not contain half a surrogate pair');
 
+/** An object that the descriptions of the API know by a name. */
+export function namedObject<S extends z.ZodRawShape>(name: string, shape: S) {
+  return z.object(shape).meta({ id: name });
+}
+
 export const clientId = z
   .string()
   .regex(clientIdPattern)

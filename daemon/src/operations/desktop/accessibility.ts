@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { AccessibleNode, AccessibleTree, NodeQuery } from '../../core/desktop/accessibility/query.ts';
 import { operation } from './operation.ts';
+import { namedObject } from '../inputs.ts';
 
 const limits = { depth: 64, nodes: 20_000, timeoutMs: 30_000, limit: 500 };
 
@@ -46,7 +47,7 @@ const node = {
   bounds: z.object({ x: z.int(), y: z.int(), width: z.int(), height: z.int() }).nullable(),
 };
 
-const NodeView = z.object(node).meta({ id: 'AccessibleNode' });
+const NodeView = namedObject('AccessibleNode', node);
 const TreeView = z
   .object({
     ...node,

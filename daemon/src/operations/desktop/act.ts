@@ -5,6 +5,7 @@ import { actionName, readAction, WireAction } from './actions.ts';
 import { includeScreenshot, scaledTo, wholeScreen } from './inputs.ts';
 import { operation } from './operation.ts';
 import { ActionResult, base64, pictureInfo, PictureView, pictureView } from './views.ts';
+import { namedObject } from '../inputs.ts';
 
 export const ActionBody = WireAction.and(z.object(scaledTo));
 
@@ -40,17 +41,15 @@ export const actInBatch = operation({
     include_screenshot: z.boolean().default(false),
     ...scaledTo,
   }),
-  output: z
-    .object({
-      performed: z.int(),
-      failed_index: z.int().nullable(),
-      error: z.string().nullable(),
-      status: z.enum(['success', 'failed']),
-      screenshot: z.string().nullable().describe('The picture after the last action, in base64.'),
-      screenshot_info: PictureView.optional(),
-      screenshot_error: z.string().optional(),
-    })
-    .meta({ id: 'DesktopBatchResult' }),
+  output: namedObject('DesktopBatchResult', {
+    performed: z.int(),
+    failed_index: z.int().nullable(),
+    error: z.string().nullable(),
+    status: z.enum(['success', 'failed']),
+    screenshot: z.string().nullable().describe('The picture after the last action, in base64.'),
+    screenshot_info: PictureView.optional(),
+    screenshot_error: z.string().optional(),
+  }),
   errors: ['unavailable', 'bad_argument', 'capacity_reached'],
   async run({ desktop }, input, { signal }) {
     const coordinates = input.scale_to ?? null;

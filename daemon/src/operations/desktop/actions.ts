@@ -5,6 +5,7 @@ import { chordOf, parseChord } from '../../protocols/chord.ts';
 import { anthropicAction, readAnthropic, type AnthropicAction } from './anthropic-actions.ts';
 import { coordinate, keyText, maxClipboardLength, maxKeys, maxTextLength, waitSeconds } from './action-fields.ts';
 import { openAiAction, readOpenAi, type OpenAiAction } from './openai-actions.ts';
+import { namedObject } from '../inputs.ts';
 
 /** The default is the position of the pointer. */
 const place = { x: coordinate.nullish(), y: coordinate.nullish() };
@@ -15,7 +16,7 @@ const window = { window_id: z.string().min(1).describe('An id of the list of win
 const node = { node_id: z.string().min(1).describe('An id of the accessibility nodes.') };
 
 function action<T extends string, S extends z.ZodRawShape>(type: T, id: string, shape: S) {
-  return z.object({ action_type: z.literal(type), ...shape }).meta({ id: `Desktop${id}` });
+  return namedObject(`Desktop${id}`, { action_type: z.literal(type), ...shape });
 }
 
 export const ownAction = z.discriminatedUnion('action_type', [

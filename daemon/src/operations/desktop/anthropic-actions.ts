@@ -4,6 +4,7 @@ import type { Point } from '../../kit/types/geometry.ts';
 import type { DesktopAction, Target } from '../../core/desktop/actions/action.ts';
 import { parseChord, parseChords, type Chord } from '../../protocols/chord.ts';
 import { coordinate, keyText, typedText, waitSeconds } from './action-fields.ts';
+import { namedObject } from '../inputs.ts';
 
 const pair = z.tuple([coordinate, coordinate]);
 const place = { coordinate: pair.nullish().describe('The default is the position of the pointer.') };
@@ -14,7 +15,7 @@ const keySequence = z.string().min(1).max(1000).describe('Keys in the syntax of 
 
 function action<T extends string, S extends z.ZodRawShape>(names: T | readonly T[], id: string, shape: S) {
   const list = typeof names === 'string' ? [names] : [...names];
-  return z.object({ action: z.literal(list), ...shape }).meta({ id: `Anthropic${id}Action` });
+  return namedObject(`Anthropic${id}Action`, { action: z.literal(list), ...shape });
 }
 
 export const anthropicAction = z.discriminatedUnion('action', [

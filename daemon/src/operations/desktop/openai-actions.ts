@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Button, DesktopAction } from '../../core/desktop/actions/action.ts';
 import { chordOf, type Chord } from '../../protocols/chord.ts';
 import { coordinate, keyText, maxKeys, typedText } from './action-fields.ts';
+import { namedObject } from '../inputs.ts';
 
 const point = { x: coordinate, y: coordinate };
 const keyList = z.array(keyText).max(maxKeys);
@@ -12,7 +13,7 @@ const pixels = z.number().default(0);
 const maxPathPoints = 1000;
 
 function action<T extends string, S extends z.ZodRawShape>(type: T, id: string, shape: S) {
-  return z.object({ type: z.literal(type), ...shape }).meta({ id: `OpenAi${id}Action` });
+  return namedObject(`OpenAi${id}Action`, { type: z.literal(type), ...shape });
 }
 
 const pathPoint = z.union([z.object(point), z.tuple([coordinate, coordinate]).transform(([x, y]) => ({ x, y }))]);

@@ -4,26 +4,25 @@ import { CoreError } from '../../kit/errors.ts';
 import type { Picture } from '../../core/desktop/desktop.ts';
 import { scaleText, side, SizeBody, sizeOf } from './inputs.ts';
 import { operation } from './operation.ts';
+import { namedObject } from '../inputs.ts';
 
 export const getInfo = operation({
   name: 'desktop.info',
   input: z.object({}),
-  output: z
-    .object({
-      available: z.boolean(),
-      display: z.string().nullable(),
-      xauthority: z.string().nullable(),
-      screen_resolution: z.object({ width: z.int(), height: z.int() }).nullable(),
-      capabilities: z.object({
-        screenshot: z.boolean(),
-        actions: z.boolean(),
-        clipboard: z.boolean(),
-        recording: z.boolean(),
-        accessibility: z.boolean(),
-      }),
-      warnings: z.array(z.string()),
-    })
-    .meta({ id: 'DesktopInfo' }),
+  output: namedObject('DesktopInfo', {
+    available: z.boolean(),
+    display: z.string().nullable(),
+    xauthority: z.string().nullable(),
+    screen_resolution: z.object({ width: z.int(), height: z.int() }).nullable(),
+    capabilities: z.object({
+      screenshot: z.boolean(),
+      actions: z.boolean(),
+      clipboard: z.boolean(),
+      recording: z.boolean(),
+      accessibility: z.boolean(),
+    }),
+    warnings: z.array(z.string()),
+  }),
   errors: ['unavailable', 'capacity_reached'],
   async run({ desktop }, _input, { signal }) {
     const info = await desktop.info({ signal });
@@ -70,9 +69,10 @@ export const awaitChange = operation({
     since: z.string().max(64).optional().describe('The version of an earlier answer.'),
     wait_seconds: z.number().min(0).max(maxWaitSeconds).default(30).describe('Answers then in any case.'),
   }),
-  output: z
-    .object({ version: z.string(), changed: z.boolean().describe('Whether the version is another than since.') })
-    .meta({ id: 'DesktopChange' }),
+  output: namedObject('DesktopChange', {
+    version: z.string(),
+    changed: z.boolean().describe('Whether the version is another than since.'),
+  }),
   errors: ['unavailable', 'capacity_reached'],
   async run({ desktop }, { since = null, wait_seconds: seconds }, { signal }) {
     const { version, hasChanged } = await desktop.changes({ since, waitMs: seconds * 1000 }, { signal });
@@ -99,7 +99,7 @@ function areaOf({ x, y, width, height }: Area) {
 export const getCursor = operation({
   name: 'desktop.cursor',
   input: z.object({}),
-  output: z.object({ x: z.int(), y: z.int() }).meta({ id: 'DesktopCursor' }),
+  output: namedObject('DesktopCursor', { x: z.int(), y: z.int() }),
   errors: ['unavailable', 'capacity_reached'],
   run: ({ desktop }, _input, { signal }) => desktop.cursor({ signal }),
 });
@@ -107,7 +107,7 @@ export const getCursor = operation({
 export const getClipboard = operation({
   name: 'desktop.clipboard',
   input: z.object({}),
-  output: z.object({ text: z.string() }).meta({ id: 'DesktopClipboard' }),
+  output: namedObject('DesktopClipboard', { text: z.string() }),
   errors: ['unavailable', 'bad_argument', 'capacity_reached'],
   run: async ({ desktop }, _input, { signal }) => ({ text: await desktop.clipboard({ signal }) }),
 });
@@ -117,21 +117,19 @@ const bounds = z.object({ x: z.int(), y: z.int(), width: z.int(), height: z.int(
 export const listWindows = operation({
   name: 'desktop.windows',
   input: z.object({}),
-  output: z
-    .object({
-      snapshot_id: z.string().describe('Changes when the list does.'),
-      windows: z.array(
-        z.object({
-          window_id: z.string(),
-          title: z.string(),
-          process_id: z.int().nullable(),
-          bounds,
-          minimized: z.boolean(),
-          active: z.boolean(),
-        }),
-      ),
-    })
-    .meta({ id: 'DesktopWindows' }),
+  output: namedObject('DesktopWindows', {
+    snapshot_id: z.string().describe('Changes when the list does.'),
+    windows: z.array(
+      z.object({
+        window_id: z.string(),
+        title: z.string(),
+        process_id: z.int().nullable(),
+        bounds,
+        minimized: z.boolean(),
+        active: z.boolean(),
+      }),
+    ),
+  }),
   errors: ['unavailable', 'capacity_reached'],
   async run({ desktop }, _input, { signal }) {
     const { snapshotId, windows } = await desktop.windows({ signal });
@@ -152,9 +150,7 @@ export const listWindows = operation({
 export const setResolution = operation({
   name: 'desktop.config',
   input: z.object({ resolution: SizeBody.optional().describe('Nothing changes without one.') }),
-  output: z
-    .object({ resolution: z.object({ width: z.int(), height: z.int() }).nullable() })
-    .meta({ id: 'DesktopConfig' }),
+  output: namedObject('DesktopConfig', { resolution: z.object({ width: z.int(), height: z.int() }).nullable() }),
   errors: ['unavailable', 'bad_argument', 'capacity_reached'],
   async run({ desktop }, { resolution }, { signal }) {
     if (resolution === undefined) return { resolution: (await desktop.info({ signal })).screen };

@@ -3,16 +3,15 @@ import { z } from 'zod';
 import type { Performed, Picture, Recording } from '../../core/desktop/desktop.ts';
 import { Answer } from '../../kit/answer.ts';
 import { mediaTypeOf } from './inputs.ts';
+import { namedObject } from '../inputs.ts';
 
-export const PictureView = z
-  .object({
-    mime_type: z.string(),
-    width: z.int(),
-    height: z.int(),
-    screen_width: z.int(),
-    screen_height: z.int(),
-  })
-  .meta({ id: 'DesktopPicture' });
+export const PictureView = namedObject('DesktopPicture', {
+  mime_type: z.string(),
+  width: z.int(),
+  height: z.int(),
+  screen_width: z.int(),
+  screen_height: z.int(),
+});
 
 /** Fields of an answer that a picture belongs to. */
 export const pictureFields = {
@@ -41,16 +40,14 @@ export function base64({ bytes }: Picture): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 }
 
-export const RecordingView = z
-  .object({
-    status: z.enum(['idle', 'recording', 'stopped']),
-    duration: z.number().describe('Seconds.'),
-    save_path: z.string().nullable(),
-    file_size_bytes: z.int().nullable(),
-    playable: z.boolean().nullable().describe('Whether the file is there and has frames; null without a recording.'),
-    error: z.string().nullable().describe('Why the film ended before its time and before it was stopped.'),
-  })
-  .meta({ id: 'DesktopRecording' });
+export const RecordingView = namedObject('DesktopRecording', {
+  status: z.enum(['idle', 'recording', 'stopped']),
+  duration: z.number().describe('Seconds.'),
+  save_path: z.string().nullable(),
+  file_size_bytes: z.int().nullable(),
+  playable: z.boolean().nullable().describe('Whether the file is there and has frames; null without a recording.'),
+  error: z.string().nullable().describe('Why the film ended before its time and before it was stopped.'),
+});
 
 export function recordingAnswer(recording: Recording): Answer<z.input<typeof RecordingView>> {
   const { status, seconds: duration, savePath: save_path, fileBytes: file_size_bytes } = recording;
@@ -62,12 +59,10 @@ export function recordingAnswer(recording: Recording): Answer<z.input<typeof Rec
   );
 }
 
-export const ActionResult = z
-  .object({
-    status: z.literal('success'),
-    action_performed: z.string(),
-    x: z.int().optional().describe('Of the pointer, where the action asks for it.'),
-    y: z.int().optional(),
-    ...pictureFields,
-  })
-  .meta({ id: 'DesktopActionResult' });
+export const ActionResult = namedObject('DesktopActionResult', {
+  status: z.literal('success'),
+  action_performed: z.string(),
+  x: z.int().optional().describe('Of the pointer, where the action asks for it.'),
+  y: z.int().optional(),
+  ...pictureFields,
+});

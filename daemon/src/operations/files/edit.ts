@@ -5,7 +5,7 @@ import { replaceModes, type TextEdit } from '../../core/files/write/edit-text.ts
 import { CoreError } from '../../kit/errors.ts';
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { showPath } from '../../kit/text/path-text.ts';
-import { systemText, wholeText } from '../inputs.ts';
+import { namedObject, systemText, wholeText } from '../inputs.ts';
 import { fileErrors, filePath, OwnerQuery } from './inputs.ts';
 import { operation } from './operation.ts';
 
@@ -43,18 +43,16 @@ type EditBody = z.output<typeof EditBody>;
 export const editFile = operation({
   name: 'files.edit',
   input: EditBody.extend(OwnerQuery.shape),
-  output: z
-    .object({
-      path: z.string(),
-      output: z.string().describe('The lines around the first change, numbered.'),
-      old_content: z.string(),
-      new_content: z.string(),
-      prev_exist: z.boolean(),
-      replacements: z.int().describe('Occurrences of old_str that were replaced, of all edits; 0 for an undo.'),
-      diff: z.string().nullable().describe('Unified; null where too much differs.'),
-      etag: z.string().describe('Etag of the file after the edit.'),
-    })
-    .meta({ id: 'EditedFile' }),
+  output: namedObject('EditedFile', {
+    path: z.string(),
+    output: z.string().describe('The lines around the first change, numbered.'),
+    old_content: z.string(),
+    new_content: z.string(),
+    prev_exist: z.boolean(),
+    replacements: z.int().describe('Occurrences of old_str that were replaced, of all edits; 0 for an undo.'),
+    diff: z.string().nullable().describe('Unified; null where too much differs.'),
+    etag: z.string().describe('Etag of the file after the edit.'),
+  }),
   errors: [...fileErrors, 'file_not_text', 'file_too_large', 'precondition_failed', 'no_space_left'],
   async run({ files }, input) {
     const { path, user = null, if_match: ifMatch = null, dry_run: isDryRun } = input;

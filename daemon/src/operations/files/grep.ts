@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { GrepResult } from '../../core/files/search/grep.ts';
 import { showPath } from '../../kit/text/path-text.ts';
-import { systemText } from '../inputs.ts';
+import { namedObject, systemText } from '../inputs.ts';
 import { directory, lookingFails, skippedEntries, user } from './omissions.ts';
 import { operation } from './operation.ts';
 
@@ -20,19 +20,15 @@ export function bytesOf(text: string): number {
 const fileGlob = systemText.min(1);
 const fileGlobs = z.union([fileGlob.transform((glob) => [glob]), z.array(fileGlob).max(100)]).default([]);
 
-const GrepMatchRecord = z
-  .object({
-    file: z.string(),
-    line_number: z.int().describe('From 1.'),
-    line_content: z
-      .string()
-      .describe(
-        'Without the line end; more than 2000 characters are cut around the match. Lines of a multiline match.',
-      ),
-    context_before: z.array(z.string()),
-    context_after: z.array(z.string()),
-  })
-  .meta({ id: 'MatchedLine' });
+const GrepMatchRecord = namedObject('MatchedLine', {
+  file: z.string(),
+  line_number: z.int().describe('From 1.'),
+  line_content: z
+    .string()
+    .describe('Without the line end; more than 2000 characters are cut around the match. Lines of a multiline match.'),
+  context_before: z.array(z.string()),
+  context_after: z.array(z.string()),
+});
 
 export const GrepBody = z.object({
   path: directory.describe('A directory, or one file, which is searched whatever the filters say.'),

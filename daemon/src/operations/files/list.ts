@@ -6,19 +6,18 @@ import { directions, sortKeys } from '../../core/files/read/ordering.ts';
 import { showName, showPath } from '../../kit/text/path-text.ts';
 import { directory, ignore, lookingFails, skippedShape, skippedView, user } from './omissions.ts';
 import { operation } from './operation.ts';
+import { namedObject } from '../inputs.ts';
 
-const FileEntry = z
-  .object({
-    name: z.string(),
-    path: z.string().describe('Absolute; a file URL where the name is not UTF-8, which every route takes as a path.'),
-    is_directory: z.boolean().describe('True for a directory, or a link to a directory.'),
-    is_symlink: z.boolean(),
-    size: z.int().nullable().describe('Bytes; null when it is unknown.'),
-    extension: z.string().describe('The extension with its dot; empty without one.'),
-    modified_time: z.string().nullable().describe('RFC 3339, UTC.'),
-    is_hidden: z.boolean().describe('The name begins with a dot.'),
-  })
-  .meta({ id: 'FileEntry' });
+const FileEntry = namedObject('FileEntry', {
+  name: z.string(),
+  path: z.string().describe('Absolute; a file URL where the name is not UTF-8, which every route takes as a path.'),
+  is_directory: z.boolean().describe('True for a directory, or a link to a directory.'),
+  is_symlink: z.boolean(),
+  size: z.int().nullable().describe('Bytes; null when it is unknown.'),
+  extension: z.string().describe('The extension with its dot; empty without one.'),
+  modified_time: z.string().nullable().describe('RFC 3339, UTC.'),
+  is_hidden: z.boolean().describe('The name begins with a dot.'),
+});
 
 export const listFiles = operation({
   name: 'files.list',

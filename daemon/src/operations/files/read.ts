@@ -6,6 +6,7 @@ import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { etag, fileErrors, FileQuery } from './inputs.ts';
 import { operation } from './operation.ts';
+import { namedObject } from '../inputs.ts';
 
 const lineNumber = z.int().min(0).optional();
 
@@ -27,22 +28,20 @@ export const readFile = operation({
       .describe('Bytes of the content at most: whole lines, or whole characters of a longer line.'),
     encoding: z.enum(['utf-8', 'base64']).default('utf-8').describe('base64 reads any bytes.'),
   }),
-  output: z
-    .object({
-      file: z.string(),
-      path: z.string(),
-      content: z.string(),
-      line_count: z.int().nullable().describe('Lines of the whole file; null with base64.'),
-      size: z.int().describe('Bytes of the whole file.'),
-      etag,
-      encoding: z
-        .enum(['utf-8', 'utf-16le', 'utf-16be'])
-        .nullable()
-        .describe('Of the file: UTF-16 where the file begins with its byte order mark; null with base64.'),
-      truncated: z.boolean().describe('max_bytes cut the content: continue with next_offset.'),
-      next_offset: z.int().nullable().describe('Pass as offset for the rest; null when nothing was cut.'),
-    })
-    .meta({ id: 'FileContent' }),
+  output: namedObject('FileContent', {
+    file: z.string(),
+    path: z.string(),
+    content: z.string(),
+    line_count: z.int().nullable().describe('Lines of the whole file; null with base64.'),
+    size: z.int().describe('Bytes of the whole file.'),
+    etag,
+    encoding: z
+      .enum(['utf-8', 'utf-16le', 'utf-16be'])
+      .nullable()
+      .describe('Of the file: UTF-16 where the file begins with its byte order mark; null with base64.'),
+    truncated: z.boolean().describe('max_bytes cut the content: continue with next_offset.'),
+    next_offset: z.int().nullable().describe('Pass as offset for the rest; null when nothing was cut.'),
+  }),
   errors: [...fileErrors, 'file_not_text', 'file_too_large', 'capacity_reached'],
   async run({ files }, input) {
     const { path, user = null, start_line: startLine = null, end_line: endLine = null, encoding } = input;

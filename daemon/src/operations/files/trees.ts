@@ -8,6 +8,7 @@ import { showPath } from '../../kit/text/path-text.ts';
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { fileErrors, filePath, OwnerQuery } from './inputs.ts';
 import { operation } from './operation.ts';
+import { namedObject } from '../inputs.ts';
 
 export const DirectoryBody = z.object({
   path: filePath,
@@ -17,7 +18,7 @@ export const DirectoryBody = z.object({
 export const makeDirectory = operation({
   name: 'files.mkdir',
   input: DirectoryBody.extend(OwnerQuery.shape),
-  output: z.object({ path: z.string(), created: z.boolean() }).meta({ id: 'MadeDirectory' }),
+  output: namedObject('MadeDirectory', { path: z.string(), created: z.boolean() }),
   errors: [...fileErrors, 'file_exists', 'no_space_left'],
   async run({ files }, { user = null, ...input }) {
     const { path, created } = await makePath(files, { ...input, user });
@@ -37,15 +38,13 @@ function transferView({ source, destination }: { readonly source: string; readon
 export const copyTree = operation({
   name: 'files.copy',
   input: Transfer,
-  output: z
-    .object({
-      ...transferred,
-      is_directory: z.boolean(),
-      files_copied: z.int().describe('Regular files; links and directories do not count.'),
-      bytes_copied: z.int().describe('Bytes of their contents.'),
-      skipped: z.array(z.string()).describe('Pipes, sockets and devices of the tree, the first 1000: not copied.'),
-    })
-    .meta({ id: 'Copied' }),
+  output: namedObject('Copied', {
+    ...transferred,
+    is_directory: z.boolean(),
+    files_copied: z.int().describe('Regular files; links and directories do not count.'),
+    bytes_copied: z.int().describe('Bytes of their contents.'),
+    skipped: z.array(z.string()).describe('Pipes, sockets and devices of the tree, the first 1000: not copied.'),
+  }),
   errors: transferErrors,
   async run({ files }, { user = null, ...input }) {
     const copied = await copyPath(files, { ...input, user });
@@ -56,7 +55,7 @@ export const copyTree = operation({
 export const moveTree = operation({
   name: 'files.move',
   input: Transfer,
-  output: z.object(transferred).meta({ id: 'Moved' }),
+  output: namedObject('Moved', transferred),
   errors: transferErrors,
   async run({ files }, { user = null, ...input }) {
     return transferView(await movePath(files, { ...input, user }));
@@ -71,7 +70,7 @@ export const DeletionBody = z.object({
 export const deleteTree = operation({
   name: 'files.delete',
   input: DeletionBody.extend(OwnerQuery.shape),
-  output: z.object({ path: z.string(), deleted: z.boolean(), is_directory: z.boolean() }).meta({ id: 'Deleted' }),
+  output: namedObject('Deleted', { path: z.string(), deleted: z.boolean(), is_directory: z.boolean() }),
   errors: fileErrors,
   async run({ files }, { user = null, ...input }) {
     const { path, isDirectory } = await deletePath(files, { ...input, user });

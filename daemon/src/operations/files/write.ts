@@ -5,7 +5,7 @@ import { writeFile as writeContent } from '../../core/files/write/write.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { showPath } from '../../kit/text/path-text.ts';
-import { systemText, wholeText } from '../inputs.ts';
+import { namedObject, systemText, wholeText } from '../inputs.ts';
 import { etag, fileErrors, filePath, fileMode, OwnerQuery, readMode } from './inputs.ts';
 import { operation } from './operation.ts';
 
@@ -31,16 +31,14 @@ export const WriteBody = z.object({
 export const writeFile = operation({
   name: 'files.write',
   input: WriteBody.extend(OwnerQuery.shape),
-  output: z
-    .object({
-      file: z.string(),
-      path: z.string(),
-      bytes_written: z.int(),
-      size: z.int().describe('Bytes of the whole file.'),
-      sha256,
-      etag,
-    })
-    .meta({ id: 'WrittenFile' }),
+  output: namedObject('WrittenFile', {
+    file: z.string(),
+    path: z.string(),
+    bytes_written: z.int(),
+    size: z.int().describe('Bytes of the whole file.'),
+    sha256,
+    etag,
+  }),
   errors: [...fileErrors, 'file_exists', 'precondition_failed', 'no_space_left'],
   async run({ files }, input) {
     const written = await writeContent(files, {

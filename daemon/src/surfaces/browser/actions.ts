@@ -8,6 +8,7 @@ import { sameValue } from '../../http/route/same-value.ts';
 import { browserRoute } from './app.ts';
 import { needingOneOf, pageCall, pageOptions } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const named = {
   ref: z.string().optional().describe('From a snapshot.'),
@@ -91,7 +92,7 @@ export const clickElement = browserRoute({
   path: '/browser/click',
   summary: 'Click an element, hover over it or drag it, once the pointer reaches it',
   body: ClickBody,
-  data: z.object(place).meta({ id: 'BrowserClickResult' }),
+  data: namedObject('BrowserClickResult', place),
   errors,
   async handle({ browserBackend }, { body, context }) {
     const { button, count, modifiers, hover: isHover, drag_to: target = null } = body;
@@ -120,22 +121,20 @@ export const fillField = browserRoute({
     ['ref', 'selector', 'role', 'label'],
     ['value', 'text', 'press'],
   ).superRefine(sameValue('value', 'text')),
-  data: z
-    .object({
-      ...place,
-      value: z
-        .union([z.string(), z.boolean(), z.array(z.string())])
-        .optional()
-        .describe('What the field holds; absent for a password and for a long text.'),
-      length: z.int().optional().describe('The characters of a long text.'),
-      matches: z
-        .boolean()
-        .nullable()
-        .describe(
-          'Whether the field holds the given value; null when the page has replaced the field, or without value.',
-        ),
-    })
-    .meta({ id: 'BrowserFillResult' }),
+  data: namedObject('BrowserFillResult', {
+    ...place,
+    value: z
+      .union([z.string(), z.boolean(), z.array(z.string())])
+      .optional()
+      .describe('What the field holds; absent for a password and for a long text.'),
+    length: z.int().optional().describe('The characters of a long text.'),
+    matches: z
+      .boolean()
+      .nullable()
+      .describe(
+        'Whether the field holds the given value; null when the page has replaced the field, or without value.',
+      ),
+  }),
   errors,
   async handle({ browserBackend }, { body, context }) {
     const wanted = body.value ?? body.text ?? null;
@@ -169,15 +168,13 @@ export const uploadFiles = browserRoute({
     ['ref', 'selector'],
     ['paths', 'files'],
   ).superRefine(sameValue('paths', 'files')),
-  data: z
-    .object({
-      ...place,
-      files: z
-        .array(z.object({ name: z.string(), size: z.number() }))
-        .nullable()
-        .describe('What the input holds; null when the page has replaced the input.'),
-    })
-    .meta({ id: 'BrowserUploadResult' }),
+  data: namedObject('BrowserUploadResult', {
+    ...place,
+    files: z
+      .array(z.object({ name: z.string(), size: z.number() }))
+      .nullable()
+      .describe('What the input holds; null when the page has replaced the input.'),
+  }),
   errors,
   async handle({ browserBackend, files: { paths: resolver } }, { body, context }) {
     const given = body.paths ?? body.files ?? [];

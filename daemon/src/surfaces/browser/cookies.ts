@@ -4,29 +4,28 @@ import { deleteCookies, listCookies, setCookies, type CookieParam } from '../../
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { browserRoute } from './app.ts';
 import { callOptions } from './inputs.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const sameSite = z.enum(['Strict', 'Lax', 'None']).meta({ id: 'CookieSameSite' }).optional();
 
 /** The names of the DevTools protocol (`Network.CookieParam`), and those in snake_case that differ. */
-const Cookie = z
-  .object({
-    name: z.string(),
-    value: z.string(),
-    url: z.string().optional(),
-    domain: z.string().optional(),
-    path: z.string().optional(),
-    secure: z.boolean().optional(),
-    expires: z.number().optional().describe('Seconds since 1970; a session cookie by default.'),
-    httpOnly: z.boolean().optional(),
-    sameSite,
-    http_only: z.boolean().optional().describe('The same as httpOnly.'),
-    same_site: sameSite.describe('The same as sameSite.'),
-    priority: z.enum(['Low', 'Medium', 'High']).optional(),
-    sourceScheme: z.enum(['Unset', 'NonSecure', 'Secure']).optional(),
-    sourcePort: z.int().min(-1).max(65_535).optional(),
-    partitionKey: z.object({ topLevelSite: z.string(), hasCrossSiteAncestor: z.boolean() }).optional(),
-  })
-  .meta({ id: 'BrowserCookie' });
+const Cookie = namedObject('BrowserCookie', {
+  name: z.string(),
+  value: z.string(),
+  url: z.string().optional(),
+  domain: z.string().optional(),
+  path: z.string().optional(),
+  secure: z.boolean().optional(),
+  expires: z.number().optional().describe('Seconds since 1970; a session cookie by default.'),
+  httpOnly: z.boolean().optional(),
+  sameSite,
+  http_only: z.boolean().optional().describe('The same as httpOnly.'),
+  same_site: sameSite.describe('The same as sameSite.'),
+  priority: z.enum(['Low', 'Medium', 'High']).optional(),
+  sourceScheme: z.enum(['Unset', 'NonSecure', 'Secure']).optional(),
+  sourcePort: z.int().min(-1).max(65_535).optional(),
+  partitionKey: z.object({ topLevelSite: z.string(), hasCrossSiteAncestor: z.boolean() }).optional(),
+});
 
 export const getCookies = browserRoute({
   operation: 'browser.cookies',

@@ -5,20 +5,19 @@ import { publicOrigin } from '../../http/guard/origin.ts';
 import type { RequestContext } from '../../http/route/context.ts';
 import type { BrowserDeps } from './app.ts';
 import { callOptions } from './inputs.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
-const Viewport = z.object({ width: z.int(), height: z.int() }).meta({ id: 'BrowserViewport' });
+const Viewport = namedObject('BrowserViewport', { width: z.int(), height: z.int() });
 
-export const BrowserInfo = z
-  .object({
-    user_agent: z.string(),
-    cdp_url: z.string(),
-    vnc_url: z.string(),
-    cdp_ui_url: z.string().nullable(),
-    viewport: Viewport.describe('The display.'),
-    page_viewport: Viewport.nullable().describe('The page inside the window; null when it does not answer.'),
-    version: z.string().describe('As in Chrome/156.0.8078.79.'),
-  })
-  .meta({ id: 'BrowserInfoResult' });
+export const BrowserInfo = namedObject('BrowserInfoResult', {
+  user_agent: z.string(),
+  cdp_url: z.string(),
+  vnc_url: z.string(),
+  cdp_ui_url: z.string().nullable(),
+  viewport: Viewport.describe('The display.'),
+  page_viewport: Viewport.nullable().describe('The page inside the window; null when it does not answer.'),
+  version: z.string().describe('As in Chrome/156.0.8078.79.'),
+});
 
 /** The URLs are those under which the caller reaches the sandbox. */
 export async function describeBrowser(

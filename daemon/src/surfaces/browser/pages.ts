@@ -9,6 +9,7 @@ import { Answer } from '../../kit/answer.ts';
 import { browserRoute } from './app.ts';
 import { needingOneOf, pageCall, pageOptions, tab, timeout } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 export const navigatePage = browserRoute({
   operation: 'browser.navigate',
@@ -24,15 +25,13 @@ export const navigatePage = browserRoute({
     },
     ['url', 'history'],
   ),
-  data: z
-    .object({
-      url: z.string(),
-      title: z.string(),
-      status: z.int().nullable().describe('Of HTTP; null where there is none.'),
-      tab_id: z.string(),
-      ...effects,
-    })
-    .meta({ id: 'BrowserNavigateResult' }),
+  data: namedObject('BrowserNavigateResult', {
+    url: z.string(),
+    title: z.string(),
+    status: z.int().nullable().describe('Of HTTP; null where there is none.'),
+    tab_id: z.string(),
+    ...effects,
+  }),
   errors: [
     'unavailable',
     'bad_argument',
@@ -61,13 +60,11 @@ export const evaluateExpression = browserRoute({
     await_promise: z.boolean().default(true),
     ...pageCall,
   }),
-  data: z
-    .object({
-      value: z.unknown().describe('As JSON; null for undefined, a text for NaN, Infinity and bigint.'),
-      type: z.string().describe('As typeof names it.'),
-      ...effects,
-    })
-    .meta({ id: 'BrowserEvaluateResult' }),
+  data: namedObject('BrowserEvaluateResult', {
+    value: z.unknown().describe('As JSON; null for undefined, a text for NaN, Infinity and bigint.'),
+    type: z.string().describe('As typeof names it.'),
+    ...effects,
+  }),
   errors: ['unavailable', 'bad_argument', 'tab_not_found', 'page_timeout', 'ref_stale', 'ref_malformed'],
   async handle({ browser }, { body, context }) {
     const { expression, await_promise: awaitsPromise } = body;

@@ -8,6 +8,7 @@ import type { RequestContext } from '../../http/route/context.ts';
 import { browserRoute, type BrowserDeps } from './app.ts';
 import { needingOneOf, pageCall, pageOptions } from './inputs.ts';
 import { effects, effectsView } from './views.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const SnapshotNode = z
   .object({
@@ -26,25 +27,21 @@ const SnapshotNode = z
 const node = SnapshotNode.pick({ role: true, name: true, ref: true, value: true, states: true }).shape;
 const parent = z.string().nullable().describe('The ref of the nearest node above.');
 
-const SnapshotDiff = z
-  .object({
-    added: z.array(SnapshotNode.extend({ parent })),
-    removed: z.array(z.object({ role: z.string(), name: z.string(), ref: z.string().nullable(), parent })),
-    changed: z.array(
-      z.object({
-        ...node,
-        before: z.object(node).omit({ ref: true }),
-      }),
-    ),
-  })
-  .meta({ id: 'SnapshotDiff' });
+const SnapshotDiff = namedObject('SnapshotDiff', {
+  added: z.array(SnapshotNode.extend({ parent })),
+  removed: z.array(z.object({ role: z.string(), name: z.string(), ref: z.string().nullable(), parent })),
+  changed: z.array(
+    z.object({
+      ...node,
+      before: z.object(node).omit({ ref: true }),
+    }),
+  ),
+});
 
-const SnapshotMatches = z
-  .object({
-    matches: z.array(z.object({ ...node, path: z.array(z.string()).describe('The named nodes above.') })),
-    total: z.int().describe('All nodes that match; at most 200 are listed.'),
-  })
-  .meta({ id: 'SnapshotMatches' });
+const SnapshotMatches = namedObject('SnapshotMatches', {
+  matches: z.array(z.object({ ...node, path: z.array(z.string()).describe('The named nodes above.') })),
+  total: z.int().describe('All nodes that match; at most 200 are listed.'),
+});
 
 const selection = {
   interactive_only: z.boolean().default(false).describe('Only what can be acted on.'),

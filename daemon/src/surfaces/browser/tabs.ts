@@ -4,6 +4,7 @@ import { activateTab, closeTab, listTabs, openTab } from '../../core/browser/tab
 import { browserRoute } from './app.ts';
 import { callOptions } from './inputs.ts';
 import { TabView, tabView } from './views.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 export const listAllTabs = browserRoute({
   operation: 'browser.tabs',
@@ -28,7 +29,7 @@ export const openNewTab = browserRoute({
 });
 
 const TabPath = z.object({ target_id: z.string() });
-const Named = z.object({ id: z.string(), tab_id: z.string(), target_id: z.string() }).meta({ id: 'BrowserTabId' });
+const Named = namedObject('BrowserTabId', { id: z.string(), tab_id: z.string(), target_id: z.string() });
 const named = (id: string): z.input<typeof Named> => ({ id, tab_id: id, target_id: id });
 
 const ofOneTab = { params: TabPath, data: Named, errors: ['unavailable', 'tab_not_found', 'page_timeout'] } as const;

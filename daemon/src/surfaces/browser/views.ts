@@ -3,40 +3,37 @@ import { z } from 'zod';
 import type { CallEffects } from '../../core/browser/browser.ts';
 import type { NetworkRequest } from '../../core/browser/requests.ts';
 import type { Tab } from '../../core/browser/tabs.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 /** `id`, `tab_id` and `target_id` are the same. */
-export const TabView = z
-  .object({
-    id: z.string(),
-    tab_id: z.string(),
-    target_id: z.string(),
-    index: z.int(),
-    type: z.string(),
-    title: z.string(),
-    url: z.string(),
-    active: z.boolean(),
-  })
-  .meta({ id: 'BrowserTab' });
+export const TabView = namedObject('BrowserTab', {
+  id: z.string(),
+  tab_id: z.string(),
+  target_id: z.string(),
+  index: z.int(),
+  type: z.string(),
+  title: z.string(),
+  url: z.string(),
+  active: z.boolean(),
+});
 
 export function tabView({ id, index, type, title, url, isActive: active }: Tab): z.input<typeof TabView> {
   return { id, tab_id: id, target_id: id, index, type, title, url, active };
 }
 
-export const NetworkRequestView = z
-  .object({
-    request_id: z.string(),
-    tab_id: z.string(),
-    url: z.string(),
-    method: z.string(),
-    resource_type: z.string(),
-    status: z.int().nullable(),
-    mime_type: z.string().nullable(),
-    started_at: z.string(),
-    duration_ms: z.int().nullable(),
-    encoded_bytes: z.number().nullable(),
-    error: z.string().nullable(),
-  })
-  .meta({ id: 'BrowserRequest' });
+export const NetworkRequestView = namedObject('BrowserRequest', {
+  request_id: z.string(),
+  tab_id: z.string(),
+  url: z.string(),
+  method: z.string(),
+  resource_type: z.string(),
+  status: z.int().nullable(),
+  mime_type: z.string().nullable(),
+  started_at: z.string(),
+  duration_ms: z.int().nullable(),
+  encoded_bytes: z.number().nullable(),
+  error: z.string().nullable(),
+});
 
 export function requestView(request: NetworkRequest): z.input<typeof NetworkRequestView> {
   const { id, tabId, url, method, resourceType, status, mimeType, startedMs, durationMs, encodedBytes, error } =

@@ -7,6 +7,7 @@ import { ActionBody } from '../../operations/desktop/act.ts';
 import { includeScreenshot } from '../../operations/desktop/inputs.ts';
 import { ActionResult } from '../../operations/desktop/views.ts';
 import { action, config, passedOn } from './routes.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 export function aliasesOfV2(style: SurfaceStyle): readonly Route<RemoteDeps>[] {
   const act = passedOn(action.remote, {
@@ -29,7 +30,7 @@ export function configRoute(path: string, name: string): Placed<RemoteDeps> {
     ...{ name, method: 'POST', path },
     summary: 'Set the resolution of the display',
     body: z.object({
-      resolution: z.object({ width: pixels, height: pixels }).meta({ id: 'Resolution' }).nullish(),
+      resolution: namedObject('Resolution', { width: pixels, height: pixels }).nullish(),
     }),
     read: ({ body }) => ({ resolution: body.resolution ?? undefined }),
     data: z.unknown(),

@@ -1,5 +1,6 @@
 /** The desktop actions of 1.x clients: one schema for each kind of action. */
 import { z } from 'zod';
+import { namedObject } from '../../operations/inputs.ts';
 
 /** The default is the position of the pointer. */
 const place = { x: z.number().nullish(), y: z.number().nullish() };
@@ -8,7 +9,7 @@ const offset = { x_offset: z.number(), y_offset: z.number() };
 const button = z.enum(['left', 'right', 'middle']).default('left');
 
 function action<T extends string, S extends z.ZodRawShape>(type: T, id: string, shape: S) {
-  return z.object({ action_type: z.literal(type), ...shape }).meta({ id });
+  return namedObject(id, { action_type: z.literal(type), ...shape });
 }
 
 export const V1Action = z.discriminatedUnion('action_type', [

@@ -5,6 +5,7 @@ import type { Route, SurfaceStyle } from '../../http/route/route.ts';
 import { configRoute, pixels } from './aliases.ts';
 import { action, passedOn, recording } from './routes.ts';
 import { V1Action } from './v1-actions.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 /** No film is longer, whatever 1.x permits. */
 const maxFilmSeconds = 600;
@@ -18,7 +19,7 @@ const act = passedOn(action.remote, {
   summary: 'Do one thing with the pointer or the keyboard',
   body: V1Action,
   read: ({ body }) => ({ ...body, include_screenshot: false }),
-  data: z.object(performed).meta({ id: 'ActionData' }),
+  data: namedObject('ActionData', performed),
   top: z.object(performed),
 });
 
@@ -40,16 +41,14 @@ const record = passedOn(recording.remote, {
     ...{ ...film, max_duration: Math.min(seconds, maxFilmSeconds) },
     ...{ save_path: save_path ?? undefined, width: width ?? undefined, height: height ?? undefined },
   }),
-  data: z
-    .object({
-      status: z.enum(['idle', 'recording', 'stopped']),
-      save_path: z.string().nullable(),
-      duration: z.number(),
-      file_size_bytes: z.int().nullable(),
-      playable: z.boolean().nullable(),
-      error: z.string().nullable(),
-    })
-    .meta({ id: 'DisplayRecordResult' }),
+  data: namedObject('DisplayRecordResult', {
+    status: z.enum(['idle', 'recording', 'stopped']),
+    save_path: z.string().nullable(),
+    duration: z.number(),
+    file_size_bytes: z.int().nullable(),
+    playable: z.boolean().nullable(),
+    error: z.string().nullable(),
+  }),
 });
 
 export function aliasesOfV1(style: SurfaceStyle): readonly Route<RemoteDeps>[] {

@@ -13,17 +13,16 @@ import { Call, type CallContext } from './call.ts';
 import { cancelledId, codes, errorMessage, idOf, readMessage, RpcError, type Message } from './protocol.ts';
 import { clientOf, RunningCalls } from './running-calls.ts';
 import { SavedOutputs } from './saved-outputs.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const accepted = 202;
 
-const Body = z
-  .object({
-    jsonrpc: z.literal('2.0'),
-    id: z.union([z.string(), z.number()]).optional().describe('Left out in a notification.'),
-    method: z.string().optional().describe('Such as tools/list or tools/call.'),
-    params: z.record(z.string(), z.unknown()).optional(),
-  })
-  .meta({ id: 'McpMessage' });
+const Body = namedObject('McpMessage', {
+  jsonrpc: z.literal('2.0'),
+  id: z.union([z.string(), z.number()]).optional().describe('Left out in a notification.'),
+  method: z.string().optional().describe('Such as tools/list or tools/call.'),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
 
 /** The route, with the state of the calls that run: its tools keep output in files, and calls can be cancelled. */
 export function mcpRoute(set: ToolSet): Route<McpDeps> {

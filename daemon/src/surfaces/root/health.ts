@@ -3,13 +3,12 @@ import { z } from 'zod';
 import { CoreError } from '../../kit/errors.ts';
 import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 /** A probe that arrived before the upgrade is still answered as usual. */
 const usualMs = 1000;
 
-const Health = z
-  .object({ status: z.literal('healthy'), version: z.string(), uptime_s: z.number() })
-  .meta({ id: 'Health' });
+const Health = namedObject('Health', { status: z.literal('healthy'), version: z.string(), uptime_s: z.number() });
 
 export const health = route({
   operation: 'operations.health',

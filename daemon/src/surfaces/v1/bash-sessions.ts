@@ -4,7 +4,7 @@ import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
 import { absolutePath, sessionId } from './bash-inputs.ts';
 import { startsElsewhere } from './sentences.ts';
-import { systemText } from '../../operations/inputs.ts';
+import { namedObject, systemText } from '../../operations/inputs.ts';
 import { assertSession } from './bash-lookup.ts';
 import { BashSessionInfo, sessionInfo } from './bash-views.ts';
 
@@ -13,13 +13,11 @@ export const createSession = route({
   method: 'POST',
   path: '/v1/bash/sessions/create',
   summary: 'Create a session: an id, and where its commands start',
-  body: z
-    .object({
-      session_id: sessionId.nullish().describe('The caller’s own id; an existing one answers its session.'),
-      exec_dir: absolutePath.nullish().describe('Directory in which commands start; the workspace by default.'),
-      snapshot_path: systemText.nullish().describe('A shell script that each of its commands sources first.'),
-    })
-    .meta({ id: 'BashSessionCreateRequest' }),
+  body: namedObject('BashSessionCreateRequest', {
+    session_id: sessionId.nullish().describe('The caller’s own id; an existing one answers its session.'),
+    exec_dir: absolutePath.nullish().describe('Directory in which commands start; the workspace by default.'),
+    snapshot_path: systemText.nullish().describe('A shell script that each of its commands sources first.'),
+  }),
   data: BashSessionInfo,
   errors: ['capacity_reached', 'unavailable', 'no_space_left'],
   handle({ commands }, { body }) {

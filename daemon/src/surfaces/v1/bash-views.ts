@@ -5,6 +5,7 @@ import type { ReadResult } from '../../core/commands/read.ts';
 import { noOutput, type OutputSummary } from '../../core/commands/output.ts';
 import type { Session } from '../../core/commands/sessions.ts';
 import { outputText } from '../../http/stream/output-text.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const CommandStatus = z
   .enum(['pending', 'running', 'completed', 'timed_out', 'killed'])
@@ -14,50 +15,47 @@ type Status = z.input<typeof CommandStatus>;
 
 const exitCode = z.int().nullable().describe('Exit code of a completed command; null otherwise.');
 
-export const BashExecResult = z
-  .object({
-    session_id: z.string(),
-    command_id: z.string(),
-    command: z.string(),
-    status: CommandStatus,
-    stdout: outputText.nullable(),
-    stderr: outputText.nullable().describe('null when there is none.'),
-    exit_code: exitCode,
-    offset: z.int().describe('In bytes of stdout: where to read on.'),
-    stderr_offset: z.int().describe('As offset, for stderr.'),
-  })
-  .meta({ id: 'BashExecResult' });
+export const BashExecResult = namedObject('BashExecResult', {
+  session_id: z.string(),
+  command_id: z.string(),
+  command: z.string(),
+  status: CommandStatus,
+  stdout: outputText.nullable(),
+  stderr: outputText.nullable().describe('null when there is none.'),
+  exit_code: exitCode,
+  offset: z.int().describe('In bytes of stdout: where to read on.'),
+  stderr_offset: z.int().describe('As offset, for stderr.'),
+});
 
-const BashCommandInfo = z
-  .object({ command_id: z.string(), command: z.string(), status: CommandStatus, exit_code: exitCode })
-  .meta({ id: 'BashCommandInfo' });
+const BashCommandInfo = namedObject('BashCommandInfo', {
+  command_id: z.string(),
+  command: z.string(),
+  status: CommandStatus,
+  exit_code: exitCode,
+});
 
-export const BashOutputResult = z
-  .object({
-    session_id: z.string(),
-    stdout: outputText,
-    stderr: outputText,
-    offset: z.int(),
-    stderr_offset: z.int(),
-    command: BashCommandInfo.nullable().describe('The command of this output; null before the first command.'),
-  })
-  .meta({ id: 'BashOutputResult' });
+export const BashOutputResult = namedObject('BashOutputResult', {
+  session_id: z.string(),
+  stdout: outputText,
+  stderr: outputText,
+  offset: z.int(),
+  stderr_offset: z.int(),
+  command: BashCommandInfo.nullable().describe('The command of this output; null before the first command.'),
+});
 
 const timestamp = z.string().meta({ format: 'date-time' });
 
 const SessionStatus = z.enum(['ready', 'closed']).meta({ id: 'SessionStatus' });
 
-export const BashSessionInfo = z
-  .object({
-    session_id: z.string(),
-    status: SessionStatus,
-    working_dir: z.string().describe('Directory of the next command.'),
-    created_at: timestamp,
-    last_used_at: timestamp,
-    current_command: z.string().nullable().describe('The newest running command.'),
-    command_count: z.int(),
-  })
-  .meta({ id: 'BashSessionInfo' });
+export const BashSessionInfo = namedObject('BashSessionInfo', {
+  session_id: z.string(),
+  status: SessionStatus,
+  working_dir: z.string().describe('Directory of the next command.'),
+  created_at: timestamp,
+  last_used_at: timestamp,
+  current_command: z.string().nullable().describe('The newest running command.'),
+  command_count: z.int(),
+});
 
 export function execResult(
   command: Command,

@@ -11,25 +11,23 @@ import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
 import { absolutePath, sessionId } from './bash-inputs.ts';
-import { environment, milliseconds, seconds, systemText } from '../../operations/inputs.ts';
+import { environment, milliseconds, namedObject, seconds, systemText } from '../../operations/inputs.ts';
 import { commandNamed, commandsOf } from './bash-lookup.ts';
 import { BashExecResult, BashOutputResult, execResult, outputResult, startedResult } from './bash-views.ts';
 
-const BashExecRequest = z
-  .object({
-    session_id: sessionId
-      .nullish()
-      .describe('Created if it does not exist. Left out, the code gets a session of its own.'),
-    command: systemText.describe('Script for bash.'),
-    exec_dir: absolutePath.nullish().describe('Directory of this command and of the next ones in the session.'),
-    env: environment.nullish().describe('Environment of this command; null unsets.'),
-    async_mode: z.boolean().default(false).describe('Answer at once.'),
-    timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command continues.'),
-    // The keeper counts milliseconds in 32 bits.
-    hard_timeout: z.number().min(0).max(4_294_967).nullish().describe('Seconds after which the command is ended.'),
-    max_output_length: z.int().min(0).default(50_000).describe('Characters per stream; 0 means no limit.'),
-  })
-  .meta({ id: 'BashExecRequest' });
+const BashExecRequest = namedObject('BashExecRequest', {
+  session_id: sessionId
+    .nullish()
+    .describe('Created if it does not exist. Left out, the code gets a session of its own.'),
+  command: systemText.describe('Script for bash.'),
+  exec_dir: absolutePath.nullish().describe('Directory of this command and of the next ones in the session.'),
+  env: environment.nullish().describe('Environment of this command; null unsets.'),
+  async_mode: z.boolean().default(false).describe('Answer at once.'),
+  timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command continues.'),
+  // The keeper counts milliseconds in 32 bits.
+  hard_timeout: z.number().min(0).max(4_294_967).nullish().describe('Seconds after which the command is ended.'),
+  max_output_length: z.int().min(0).default(50_000).describe('Characters per stream; 0 means no limit.'),
+});
 
 /** JavaScript and Go clients repeat a call that ends with 429 or 5xx, so all such failures precede the start. */
 export const exec = route({
@@ -63,16 +61,14 @@ export const output = route({
   method: 'POST',
   path: '/v1/bash/output',
   summary: 'Read the output of a command, the latest one of its session by default',
-  body: z
-    .object({
-      session_id: sessionId,
-      command_id: z.string().nullish().describe('The latest command of the session by default.'),
-      offset: z.int().min(0).default(0).describe('In bytes of stdout: where to read from.'),
-      stderr_offset: z.int().min(0).default(0).describe('As offset, for stderr.'),
-      wait: z.boolean().default(false).describe('Wait for new output or the end.'),
-      wait_timeout: seconds.default(30).describe('Seconds to wait at most.'),
-    })
-    .meta({ id: 'BashOutputRequest' }),
+  body: namedObject('BashOutputRequest', {
+    session_id: sessionId,
+    command_id: z.string().nullish().describe('The latest command of the session by default.'),
+    offset: z.int().min(0).default(0).describe('In bytes of stdout: where to read from.'),
+    stderr_offset: z.int().min(0).default(0).describe('As offset, for stderr.'),
+    wait: z.boolean().default(false).describe('Wait for new output or the end.'),
+    wait_timeout: seconds.default(30).describe('Seconds to wait at most.'),
+  }),
   data: BashOutputResult,
   errors: ['session_not_found', 'command_not_found', 'unavailable'],
   async handle({ commands, closing }, { body, context }) {
@@ -101,14 +97,12 @@ export const write = route({
   method: 'POST',
   path: '/v1/bash/write',
   summary: 'Write to the standard input of a command, the current one of its session by default',
-  body: z
-    .object({
-      session_id: sessionId,
-      command_id: z.string().nullish().describe('The current command of the session by default.'),
-      input: z.string().describe('Text to write, as it is.'),
-      offset: z.int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
-    })
-    .meta({ id: 'BashWriteRequest' }),
+  body: namedObject('BashWriteRequest', {
+    session_id: sessionId,
+    command_id: z.string().nullish().describe('The current command of the session by default.'),
+    input: z.string().describe('Text to write, as it is.'),
+    offset: z.int().min(0).optional().describe('Number of bytes sent before; makes a retry safe.'),
+  }),
   fieldsToRepeat: ({ inputOffset }) => (inputOffset === undefined ? {} : { offset: inputOffset }),
   data: z.null(),
   errors: ['session_not_found', 'command_not_found', 'stdin_closed', 'bad_argument'],
@@ -135,9 +129,7 @@ export const kill = route({
   method: 'POST',
   path: '/v1/bash/kill',
   summary: 'Send a signal to the current command of a session and to its descendants',
-  body: z
-    .object({ session_id: sessionId, signal: z.enum(signalNames).default('SIGTERM') })
-    .meta({ id: 'BashKillRequest' }),
+  body: namedObject('BashKillRequest', { session_id: sessionId, signal: z.enum(signalNames).default('SIGTERM') }),
   data: z.null(),
   errors: ['session_not_found', 'not_implemented'],
   async handle({ commands }, { body }) {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Cell } from '../../core/code/cells/cell.ts';
 import type { NotebookOutput } from '../../core/code/cells/notebook.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const bundle = z.record(z.string(), z.unknown()).nullable();
 
@@ -16,11 +17,9 @@ const outputFields = {
   traceback: z.array(z.string()).nullable(),
 };
 
-export const JupyterOutput = z
-  .object({ ...outputFields, execution_count: z.int().nullable() })
-  .meta({ id: 'JupyterOutput' });
+export const JupyterOutput = namedObject('JupyterOutput', { ...outputFields, execution_count: z.int().nullable() });
 
-export const NodeJsOutput = z.object(outputFields).meta({ id: 'NodeJSOutput' });
+export const NodeJsOutput = namedObject('NodeJSOutput', outputFields);
 
 type Output = z.input<typeof JupyterOutput>;
 

@@ -8,33 +8,30 @@ import { cellSpec, describeRun, runCell, runErrors, timeLimits } from './code-ru
 import { exitCodeOf, outputsOf, statusOf, tracebackOf } from './code-views.ts';
 import { placeCodes } from './file-failures.ts';
 import { sessionId, sessionKey } from './code-session-ids.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const CodeLanguage = z.enum(languages).meta({ id: 'Language' });
 
-const CodeExecuteRequest = z
-  .object({
-    language: CodeLanguage,
-    code: z.string(),
-    timeout: z.int().min(1).max(timeLimits.max).nullish().describe('Seconds; 30 without it.'),
-    cwd: z.string().nullish(),
-    stateful: z.boolean().default(false).describe('Variables stay for the next call with the same session_id.'),
-    session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),
-  })
-  .meta({ id: 'CodeExecuteRequest' });
+const CodeExecuteRequest = namedObject('CodeExecuteRequest', {
+  language: CodeLanguage,
+  code: z.string(),
+  timeout: z.int().min(1).max(timeLimits.max).nullish().describe('Seconds; 30 without it.'),
+  cwd: z.string().nullish(),
+  stateful: z.boolean().default(false).describe('Variables stay for the next call with the same session_id.'),
+  session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),
+});
 
-const CodeExecuteResponse = z
-  .object({
-    language: CodeLanguage,
-    status: z.string().describe('ok, error or timeout.'),
-    outputs: z.array(z.record(z.string(), z.unknown())),
-    code: z.string(),
-    stdout: z.string().nullable(),
-    stderr: z.string().nullable(),
-    exit_code: z.int().nullable().describe('null in a kernel.'),
-    traceback: z.array(z.string()).nullable(),
-    session_id: z.string().nullable(),
-  })
-  .meta({ id: 'CodeExecuteResponse' });
+const CodeExecuteResponse = namedObject('CodeExecuteResponse', {
+  language: CodeLanguage,
+  status: z.string().describe('ok, error or timeout.'),
+  outputs: z.array(z.record(z.string(), z.unknown())),
+  code: z.string(),
+  stdout: z.string().nullable(),
+  stderr: z.string().nullable(),
+  exit_code: z.int().nullable().describe('null in a kernel.'),
+  traceback: z.array(z.string()).nullable(),
+  session_id: z.string().nullable(),
+});
 
 export const executeCode = route({
   operation: 'code.execute_v1',
@@ -67,16 +64,14 @@ export const executeCode = route({
   },
 });
 
-const CodeLanguageInfo = z
-  .object({
-    language: CodeLanguage,
-    description: z.string(),
-    runtime_version: z.string().nullable(),
-    default_timeout: z.int().describe('Seconds.'),
-    max_timeout: z.int().describe('Seconds.'),
-    details: z.record(z.string(), z.unknown()),
-  })
-  .meta({ id: 'CodeLanguageInfo' });
+const CodeLanguageInfo = namedObject('CodeLanguageInfo', {
+  language: CodeLanguage,
+  description: z.string(),
+  runtime_version: z.string().nullable(),
+  default_timeout: z.int().describe('Seconds.'),
+  max_timeout: z.int().describe('Seconds.'),
+  details: z.record(z.string(), z.unknown()),
+});
 
 const descriptions: Readonly<Record<Language, string>> = {
   python: 'Python, in a Jupyter kernel where there is one',
@@ -88,7 +83,7 @@ export const codeInfo = route({
   method: 'GET',
   path: '/v1/code/info',
   summary: 'List the languages that can be run',
-  data: z.object({ languages: z.array(CodeLanguageInfo) }).meta({ id: 'CodeInfoResponse' }),
+  data: namedObject('CodeInfoResponse', { languages: z.array(CodeLanguageInfo) }),
   errors: [],
   async handle(deps) {
     const { languages: known } = await deps.codeInfo.look();

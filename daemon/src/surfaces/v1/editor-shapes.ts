@@ -1,7 +1,7 @@
 /** The request and result shapes of the 1.x editor. */
 import { z } from 'zod';
 import { replaceModes } from '../../core/files/write/edit-text.ts';
-import { wholeText } from '../../operations/inputs.ts';
+import { namedObject, wholeText } from '../../operations/inputs.ts';
 import { bodyWithPath } from './file-inputs.ts';
 
 const range = z.array(z.int());
@@ -27,17 +27,15 @@ export const EditorBody = bodyWithPath('path', {
 export type EditorBody = z.output<typeof EditorBody>;
 export type EditorCommand = EditorBody['command'];
 
-export const EditorResult = z
-  .object({
-    output: z.string().describe('As a model reads it.'),
-    error: z.string().nullable(),
-    path: z.string(),
-    prev_exist: z.boolean(),
-    old_content: z.string().nullable(),
-    new_content: z.string().nullable(),
-    metadata: z.record(z.string(), z.unknown()).nullable(),
-  })
-  .meta({ id: 'StrReplaceEditorResult' });
+export const EditorResult = namedObject('StrReplaceEditorResult', {
+  output: z.string().describe('As a model reads it.'),
+  error: z.string().nullable(),
+  path: z.string(),
+  prev_exist: z.boolean(),
+  old_content: z.string().nullable(),
+  new_content: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()).nullable(),
+});
 export type EditorResult = z.input<typeof EditorResult>;
 
 /** The result with every key of 1.x. */

@@ -7,22 +7,21 @@ import { CoreError, type ErrorCode } from '../../kit/errors.ts';
 import { FileFailure } from '../../kit/file-failure.ts';
 import type { V1Deps } from './app.ts';
 import { naming, refusalOfV1 } from './refusal.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 /** The switch: true answers 200 with `success` false, as 1.x does, and false with the codes of HTTP, as v2 does. */
 const isReportedAsHandled: boolean = true;
 
-export const FileOperationError = z
-  .object({
-    path: z.string(),
-    operation: z.string(),
-    message: z.string(),
-    error_type: z.string(),
-    retryable: z.boolean(),
-    errno: z.int().nullable(),
-    errno_name: z.string().nullable(),
-    exception_type: z.string().nullable(),
-  })
-  .meta({ id: 'FileOperationError' });
+export const FileOperationError = namedObject('FileOperationError', {
+  path: z.string(),
+  operation: z.string(),
+  message: z.string(),
+  error_type: z.string(),
+  retryable: z.boolean(),
+  errno: z.int().nullable(),
+  errno_name: z.string().nullable(),
+  exception_type: z.string().nullable(),
+});
 
 /** The data of a JSON route: what it is asked for, or why not. */
 export function orFailure<S extends z.ZodType>(result: S): z.ZodUnion<[S, typeof FileOperationError]> {

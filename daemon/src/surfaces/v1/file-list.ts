@@ -9,6 +9,7 @@ import { showName, showPath } from '../../kit/text/path-text.ts';
 import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, pathOf } from './file-inputs.ts';
 import { isoTime, skippedHint } from './file-views.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const ListRequest = bodyWithPath('path', {
   recursive: z.boolean().nullable().default(false),
@@ -21,17 +22,15 @@ const ListRequest = bodyWithPath('path', {
   sort_desc: z.boolean().nullable().default(false),
 }).meta({ id: 'FileListRequest' });
 
-const FileInfo = z
-  .object({
-    name: z.string(),
-    path: z.string(),
-    is_directory: z.boolean().describe('True for a directory, or a link to a directory.'),
-    size: z.int().nullable().describe('Bytes.'),
-    modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
-    permissions: z.string().nullable().describe('Octal: 644. Only where they are asked for.'),
-    extension: z.string().nullable().describe('The extension with its dot; empty without one.'),
-  })
-  .meta({ id: 'FileInfo' });
+const FileInfo = namedObject('FileInfo', {
+  name: z.string(),
+  path: z.string(),
+  is_directory: z.boolean().describe('True for a directory, or a link to a directory.'),
+  size: z.int().nullable().describe('Bytes.'),
+  modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
+  permissions: z.string().nullable().describe('Octal: 644. Only where they are asked for.'),
+  extension: z.string().nullable().describe('The extension with its dot; empty without one.'),
+});
 
 /** The maximum size of an answer, because 1.x has no pages. */
 const maxListed = 50_000;
@@ -43,15 +42,13 @@ export const listPath = route({
   summary: 'List a directory or a tree',
   body: ListRequest,
   data: orFailure(
-    z
-      .object({
-        path: z.string(),
-        files: z.array(FileInfo).describe('The first 50 000.'),
-        total_count: z.int().describe('Entries in the whole listing.'),
-        directory_count: z.int(),
-        file_count: z.int(),
-      })
-      .meta({ id: 'FileListResult' }),
+    namedObject('FileListResult', {
+      path: z.string(),
+      files: z.array(FileInfo).describe('The first 50 000.'),
+      total_count: z.int().describe('Entries in the whole listing.'),
+      directory_count: z.int(),
+      file_count: z.int(),
+    }),
   ),
   errors: jsonCodes,
   async handle({ files }, { body, context }) {
@@ -115,15 +112,13 @@ function cutHint({ nextCursor, files }: Listing): string | null {
 
 const globOrders = ['path', 'name', 'size', 'modified'] as const;
 
-const GlobFileInfo = z
-  .object({
-    path: z.string(),
-    name: z.string(),
-    is_directory: z.boolean(),
-    size: z.int().nullable().describe('Bytes.'),
-    modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
-  })
-  .meta({ id: 'GlobFileInfo' });
+const GlobFileInfo = namedObject('GlobFileInfo', {
+  path: z.string(),
+  name: z.string(),
+  is_directory: z.boolean(),
+  size: z.int().nullable().describe('Bytes.'),
+  modified_time: z.string().nullable().describe('ISO 8601, UTC.'),
+});
 
 export const globFiles = route({
   operation: 'files.glob_v1',
@@ -145,15 +140,13 @@ export const globFiles = route({
     sort_desc: z.boolean().nullable().default(false),
   }).meta({ id: 'FileGlobRequest' }),
   data: orEmptyFailure(
-    z
-      .object({
-        path: z.string(),
-        pattern: z.string(),
-        files: z.array(GlobFileInfo),
-        total_count: z.int().describe('Number of all matches.'),
-        truncated: z.boolean(),
-      })
-      .meta({ id: 'FileGlobResult' }),
+    namedObject('FileGlobResult', {
+      path: z.string(),
+      pattern: z.string(),
+      files: z.array(GlobFileInfo),
+      total_count: z.int().describe('Number of all matches.'),
+      truncated: z.boolean(),
+    }),
     'files',
   ),
   errors: jsonCodes,

@@ -14,6 +14,7 @@ import { jsonCodes, orEmptyFailure, orFailure, route } from './file-failures.ts'
 import { bodyWithPath, fileOf, ownerOf, pathOf, sudo } from './file-inputs.ts';
 import { skippedHint } from './file-views.ts';
 import { naming } from './refusal.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 export const searchInFile = route({
   operation: 'files.search_v1',
@@ -22,13 +23,11 @@ export const searchInFile = route({
   summary: 'Find the lines of one file that match',
   body: bodyWithPath('file', { regex: z.string(), sudo }).meta({ id: 'FileSearchRequest' }),
   data: orFailure(
-    z
-      .object({
-        file: z.string(),
-        matches: z.array(z.string()).describe('Whole lines.'),
-        line_numbers: z.array(z.int()).describe('Line numbers of the matches, from 0.'),
-      })
-      .meta({ id: 'FileSearchResult' }),
+    namedObject('FileSearchResult', {
+      file: z.string(),
+      matches: z.array(z.string()).describe('Whole lines.'),
+      line_numbers: z.array(z.int()).describe('Line numbers of the matches, from 0.'),
+    }),
   ),
   errors: [...jsonCodes, 'capacity_reached'],
   async handle({ files }, { body, context }) {
@@ -53,9 +52,7 @@ export const findFiles = route({
     glob: z.string().describe('A glob on the path below path, as in Python: only ** descends.'),
   }).meta({ id: 'FileFindRequest' }),
   data: orEmptyFailure(
-    z
-      .object({ path: z.string(), files: z.array(z.string()).describe('Full paths, sorted.') })
-      .meta({ id: 'FileFindResult' }),
+    namedObject('FileFindResult', { path: z.string(), files: z.array(z.string()).describe('Full paths, sorted.') }),
     'files',
   ),
   errors: jsonCodes,
@@ -77,15 +74,13 @@ export const findFiles = route({
   },
 });
 
-const GrepMatch = z
-  .object({
-    file: z.string(),
-    line_number: z.int().describe('From 1.'),
-    line_content: z.string().describe('More than 2000 characters are cut around the match.'),
-    context_before: z.array(z.string()).nullable(),
-    context_after: z.array(z.string()).nullable(),
-  })
-  .meta({ id: 'GrepMatch' });
+const GrepMatch = namedObject('GrepMatch', {
+  file: z.string(),
+  line_number: z.int().describe('From 1.'),
+  line_content: z.string().describe('More than 2000 characters are cut around the match.'),
+  context_before: z.array(z.string()).nullable(),
+  context_after: z.array(z.string()).nullable(),
+});
 
 const contextLines = z.int().min(0).max(20).nullable().default(0);
 const globs = z.array(z.string()).max(100).nullish();
@@ -115,17 +110,15 @@ export const grepFiles = route({
     recursive: z.boolean().nullable().default(true),
   }).meta({ id: 'FileGrepRequest' }),
   data: orEmptyFailure(
-    z
-      .object({
-        path: z.string(),
-        pattern: z.string(),
-        matches: z.array(GrepMatch),
-        match_count: z.int().describe('In this answer.'),
-        files_searched: z.int().nullable(),
-        files_matched: z.int().nullable(),
-        truncated: z.boolean().describe('There are more: continue with offset.'),
-      })
-      .meta({ id: 'FileGrepResult' }),
+    namedObject('FileGrepResult', {
+      path: z.string(),
+      pattern: z.string(),
+      matches: z.array(GrepMatch),
+      match_count: z.int().describe('In this answer.'),
+      files_searched: z.int().nullable(),
+      files_matched: z.int().nullable(),
+      truncated: z.boolean().describe('There are more: continue with offset.'),
+    }),
     'matches',
   ),
   errors: [...jsonCodes, 'capacity_reached'],

@@ -8,6 +8,7 @@ import { isForm } from '../../http/body/multipart.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { fileCodes, jsonCodes, orFailure, route } from './file-failures.ts';
 import { pathOf, sound } from './file-inputs.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 export const upload = route({
   operation: 'files.upload_v1',
@@ -15,20 +16,20 @@ export const upload = route({
   path: '/v1/file/upload',
   summary: 'Take a file of any size, and put it in its place in one step',
   content: {
-    'multipart/form-data': z
-      .object({
-        file: z.string().meta({ format: 'binary' }),
-        path: z
-          .string()
-          .optional()
-          .describe('A directory takes the file under its own name; without it, the upload directory.'),
-      })
-      .meta({ id: 'Body_upload_file' }),
+    'multipart/form-data': namedObject('Body_upload_file', {
+      file: z.string().meta({ format: 'binary' }),
+      path: z
+        .string()
+        .optional()
+        .describe('A directory takes the file under its own name; without it, the upload directory.'),
+    }),
   },
   data: orFailure(
-    z
-      .object({ file_path: z.string(), file_size: z.int().describe('Bytes.'), success: z.boolean() })
-      .meta({ id: 'FileUploadResult' }),
+    namedObject('FileUploadResult', {
+      file_path: z.string(),
+      file_size: z.int().describe('Bytes.'),
+      success: z.boolean(),
+    }),
   ),
   errors: [...jsonCodes, 'malformed_request'],
   async handle({ files }, { content, context }) {

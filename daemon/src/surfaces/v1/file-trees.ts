@@ -5,6 +5,7 @@ import { statFile } from '../../operations/files/stat.ts';
 import { copyTree, deleteTree, makeDirectory, moveTree } from '../../operations/files/trees.ts';
 import { jsonCodes, orFailure, route } from './file-failures.ts';
 import { bodyWithPath, pathOf, sound } from './file-inputs.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 export const stat = route({
   operation: 'files.stat_v1',
@@ -77,7 +78,7 @@ export const copy = route({
   path: '/v1/file/copy',
   summary: 'Copy a file or a whole tree, in one step',
   body: TransferBody,
-  data: orFailure(z.object(copyTree.output.shape).meta({ id: 'CopyResult' })),
+  data: orFailure(namedObject('CopyResult', copyTree.output.shape)),
   errors: jsonCodes,
   handle: (deps, { body, context }) => copyTree.run(deps, transferOf(body), callOf(context)),
 });

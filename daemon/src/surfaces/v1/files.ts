@@ -7,7 +7,7 @@ import { replaceText } from '../../core/files/write/replace-text.ts';
 import { writeFile } from '../../core/files/write/write.ts';
 import { showPath } from '../../kit/text/path-text.ts';
 import { jsonCodes, orFailure, route } from './file-failures.ts';
-import { wholeText } from '../../operations/inputs.ts';
+import { namedObject, wholeText } from '../../operations/inputs.ts';
 import { bodyWithPath, fileOf, ownerOf, sudo } from './file-inputs.ts';
 
 const line = z.int().nullish();
@@ -23,9 +23,11 @@ export const read = route({
     sudo,
   }).meta({ id: 'FileReadRequest' }),
   data: orFailure(
-    z
-      .object({ content: z.string(), file: z.string(), line_count: z.int().describe('Lines of the content.') })
-      .meta({ id: 'FileReadResult' }),
+    namedObject('FileReadResult', {
+      content: z.string(),
+      file: z.string(),
+      line_count: z.int().describe('Lines of the content.'),
+    }),
   ),
   errors: jsonCodes,
   async handle({ files }, { body }) {
@@ -63,7 +65,7 @@ export const write = route({
   path: '/v1/file/write',
   summary: 'Write a file, with the directories that lead to it',
   body: WriteRequest,
-  data: orFailure(z.object({ file: z.string(), bytes_written: z.int().nullable() }).meta({ id: 'FileWriteResult' })),
+  data: orFailure(namedObject('FileWriteResult', { file: z.string(), bytes_written: z.int().nullable() })),
   errors: jsonCodes,
   async handle({ files }, { body }) {
     const path = fileOf(body);
@@ -97,7 +99,7 @@ export const replace = route({
   body: bodyWithPath('file', { old_str: z.string().min(1), new_str: wholeText, sudo }).meta({
     id: 'FileReplaceRequest',
   }),
-  data: orFailure(z.object({ file: z.string(), replaced_count: z.int() }).meta({ id: 'FileReplaceResult' })),
+  data: orFailure(namedObject('FileReplaceResult', { file: z.string(), replaced_count: z.int() })),
   errors: jsonCodes,
   async handle({ files }, { body }) {
     const path = fileOf(body);

@@ -18,6 +18,7 @@ import {
 } from './code-run.ts';
 import { JupyterOutput, outputsOf, statusOf } from './code-views.ts';
 import { sessionId, sessionKey } from './code-session-ids.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const absent: ErrorCode = 'not_implemented';
 const kernelField = z.string().nullish().describe('python3, python3.12 or any kernel that is installed.');
@@ -28,26 +29,22 @@ export const executeJupyter = route({
   method: 'POST',
   path: '/v1/jupyter/execute',
   summary: 'Run Python in a Jupyter kernel, alone or in a session',
-  body: z
-    .object({
-      code: z.string(),
-      timeout: z.int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
-      kernel_name: kernelField,
-      session_id: z.string().nullish().describe('Keeps variables; an unknown one is created.'),
-      cwd: z.string().nullish(),
-    })
-    .meta({ id: 'JupyterExecuteRequest' }),
-  data: z
-    .object({
-      kernel_name: z.string(),
-      session_id: z.string().nullable(),
-      status: z.string().describe('ok, error or timeout.'),
-      execution_count: z.int().nullable(),
-      outputs: z.array(JupyterOutput),
-      code: z.string(),
-      msg_id: z.string().nullable(),
-    })
-    .meta({ id: 'JupyterExecuteResponse' }),
+  body: namedObject('JupyterExecuteRequest', {
+    code: z.string(),
+    timeout: z.int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
+    kernel_name: kernelField,
+    session_id: z.string().nullish().describe('Keeps variables; an unknown one is created.'),
+    cwd: z.string().nullish(),
+  }),
+  data: namedObject('JupyterExecuteResponse', {
+    kernel_name: z.string(),
+    session_id: z.string().nullable(),
+    status: z.string().describe('ok, error or timeout.'),
+    execution_count: z.int().nullable(),
+    outputs: z.array(JupyterOutput),
+    code: z.string(),
+    msg_id: z.string().nullable(),
+  }),
   errors: [...runErrors, absent],
   async handle(deps, { body, context }) {
     const key = body.session_id ? await sessionKey(deps.code, 'python', body.session_id) : null;
@@ -74,17 +71,15 @@ export const jupyterInfo = route({
   method: 'GET',
   path: '/v1/jupyter/info',
   summary: 'List the kernels, and count the sessions',
-  data: z
-    .object({
-      default_kernel: z.string(),
-      available_kernels: z.array(z.string()),
-      active_sessions: z.int(),
-      session_timeout_seconds: z.int(),
-      max_sessions: z.int(),
-      description: z.string(),
-      kernel_detection: z.string(),
-    })
-    .meta({ id: 'JupyterInfoResponse' }),
+  data: namedObject('JupyterInfoResponse', {
+    default_kernel: z.string(),
+    available_kernels: z.array(z.string()),
+    active_sessions: z.int(),
+    session_timeout_seconds: z.int(),
+    max_sessions: z.int(),
+    description: z.string(),
+    kernel_detection: z.string(),
+  }),
   errors: [absent],
   async handle(deps) {
     const { limits, names } = await deps.codeInfo.kernels();
@@ -100,20 +95,18 @@ export const jupyterInfo = route({
   },
 });
 
-const SessionInfo = z
-  .object({
-    kernel_name: z.string(),
-    last_used: z.number().describe('Seconds since 1970.'),
-    age_seconds: z.int(),
-  })
-  .meta({ id: 'SessionInfo' });
+const SessionInfo = namedObject('SessionInfo', {
+  kernel_name: z.string(),
+  last_used: z.number().describe('Seconds since 1970.'),
+  age_seconds: z.int(),
+});
 
 export const listJupyterSessions = route({
   operation: 'jupyter.list_sessions_v1',
   method: 'GET',
   path: '/v1/jupyter/sessions',
   summary: 'List the sessions that have a kernel',
-  data: z.object({ sessions: z.record(z.string(), SessionInfo) }).meta({ id: 'ActiveSessionsResult' }),
+  data: namedObject('ActiveSessionsResult', { sessions: z.record(z.string(), SessionInfo) }),
   errors: [absent],
   async handle(deps) {
     await deps.codeInfo.needKernel();
@@ -144,12 +137,16 @@ export const createJupyterSession = route({
   method: 'POST',
   path: '/v1/jupyter/sessions/create',
   summary: 'Create a session with a kernel; an existing session_id answers that one',
-  body: z
-    .object({ session_id: z.string().nullish(), kernel_name: kernelField, cwd: z.string().nullish() })
-    .meta({ id: 'JupyterCreateSessionRequest' }),
-  data: z
-    .object({ session_id: z.string(), kernel_name: z.string(), message: z.string() })
-    .meta({ id: 'JupyterCreateSessionResponse' }),
+  body: namedObject('JupyterCreateSessionRequest', {
+    session_id: z.string().nullish(),
+    kernel_name: kernelField,
+    cwd: z.string().nullish(),
+  }),
+  data: namedObject('JupyterCreateSessionResponse', {
+    session_id: z.string(),
+    kernel_name: z.string(),
+    message: z.string(),
+  }),
   errors: [absent, 'bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle(deps, { body }) {
     const { code } = deps;

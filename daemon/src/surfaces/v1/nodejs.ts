@@ -9,6 +9,7 @@ import { cellSpec, describeRun, directoryOf, runCell, runErrors, timeLimits } fr
 import { exitCodeOf, NodeJsOutput, nodeOutputsOf, statusOf } from './code-views.ts';
 import { placeCodes } from './file-failures.ts';
 import { sessionId, sessionKey } from './code-session-ids.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const language = 'javascript' as const;
 const version = z.string().nullish().describe('Ignored: the node on PATH runs the code.');
@@ -21,30 +22,26 @@ export const executeNodeJs = route({
   method: 'POST',
   path: '/v1/nodejs/execute',
   summary: 'Run JavaScript, alone in a new directory or in a session',
-  body: z
-    .object({
-      code: z.string(),
-      timeout: z.int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
-      files: z.record(z.string(), z.string()).nullish().describe('Texts by their names below the directory.'),
-      stateful: z.boolean().nullable().default(false).describe('Variables stay for the next call.'),
-      session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),
-      cwd: z.string().nullish(),
-      version,
-    })
-    .meta({ id: 'NodeJSExecuteRequest' }),
-  data: z
-    .object({
-      language: z.literal(language),
-      status: z.string().describe('ok, error or timeout.'),
-      execution_count: z.int().nullable(),
-      outputs: z.array(NodeJsOutput),
-      code: z.string(),
-      stdout: z.string(),
-      stderr: z.string(),
-      exit_code: z.int(),
-      session_id: z.string().nullable(),
-    })
-    .meta({ id: 'NodeJSExecuteResponse' }),
+  body: namedObject('NodeJSExecuteRequest', {
+    code: z.string(),
+    timeout: z.int().min(1).max(timeLimits.max).nullable().default(timeLimits.default).describe('Seconds.'),
+    files: z.record(z.string(), z.string()).nullish().describe('Texts by their names below the directory.'),
+    stateful: z.boolean().nullable().default(false).describe('Variables stay for the next call.'),
+    session_id: z.string().nullish().describe('As stateful; an unknown one is created.'),
+    cwd: z.string().nullish(),
+    version,
+  }),
+  data: namedObject('NodeJSExecuteResponse', {
+    language: z.literal(language),
+    status: z.string().describe('ok, error or timeout.'),
+    execution_count: z.int().nullable(),
+    outputs: z.array(NodeJsOutput),
+    code: z.string(),
+    stdout: z.string(),
+    stderr: z.string(),
+    exit_code: z.int(),
+    session_id: z.string().nullable(),
+  }),
   errors: [...runErrors, ...placeCodes],
   async handle(deps, { body, context }) {
     const key = body.session_id || body.stateful ? await sessionKey(deps.code, language, body.session_id) : null;
@@ -66,28 +63,26 @@ export const executeNodeJs = route({
   },
 });
 
-const NodePackage = z.object({ name: z.string(), version: z.string() }).meta({ id: 'NodeJSPackageInfo' });
+const NodePackage = namedObject('NodeJSPackageInfo', { name: z.string(), version: z.string() });
 
 export const nodeJsInfo = route({
   operation: 'nodejs.info_v1',
   method: 'GET',
   path: '/v1/nodejs/info',
   summary: 'Return the version of Node.js and the packages installed for all accounts',
-  data: z
-    .object({
-      node_version: z.string().describe('v22.12.0; empty where there is none.'),
-      npm_version: z.string().describe('Empty where there is none.'),
-      supported_languages: z.array(z.string()),
-      description: z.string(),
-      runtime_directory: z.string().nullable(),
-      global_npm_directory: z.string().nullable(),
-      runtime_packages: z.array(NodePackage),
-      global_packages: z.array(NodePackage),
-      error: z.string().nullable().describe('Why the versions are incomplete.'),
-      available_versions: z.array(z.string()).describe('node22 and its like.'),
-      current_version: z.string().nullable(),
-    })
-    .meta({ id: 'NodeJSRuntimeInfo' }),
+  data: namedObject('NodeJSRuntimeInfo', {
+    node_version: z.string().describe('v22.12.0; empty where there is none.'),
+    npm_version: z.string().describe('Empty where there is none.'),
+    supported_languages: z.array(z.string()),
+    description: z.string(),
+    runtime_directory: z.string().nullable(),
+    global_npm_directory: z.string().nullable(),
+    runtime_packages: z.array(NodePackage),
+    global_packages: z.array(NodePackage),
+    error: z.string().nullable().describe('Why the versions are incomplete.'),
+    available_versions: z.array(z.string()).describe('node22 and its like.'),
+    current_version: z.string().nullable(),
+  }),
   errors: ['capacity_reached'],
   async handle({ packages, toolchains }) {
     const versions = Promise.all(['node', 'nodejs', 'npm'].map((program) => toolchains.versionOf(program)));
@@ -125,17 +120,15 @@ async function globalPackages(listing: Promise<readonly Package[]>): Promise<Lis
   }
 }
 
-const NodeSession = z
-  .object({
-    session_id: z.string(),
-    cwd: z.string(),
-    created_at: z.number().describe('Milliseconds since 1970.'),
-    last_used: z.number().describe('Milliseconds since 1970.'),
-    max_idle_time: z.int().describe('Milliseconds.'),
-    age_seconds: z.int().describe('Time since the last use.'),
-    state: z.string().describe('IDLE or EXECUTING.'),
-  })
-  .meta({ id: 'NodeJSSessionInfo' });
+const NodeSession = namedObject('NodeJSSessionInfo', {
+  session_id: z.string(),
+  cwd: z.string(),
+  created_at: z.number().describe('Milliseconds since 1970.'),
+  last_used: z.number().describe('Milliseconds since 1970.'),
+  max_idle_time: z.int().describe('Milliseconds.'),
+  age_seconds: z.int().describe('Time since the last use.'),
+  state: z.string().describe('IDLE or EXECUTING.'),
+});
 
 export const createNodeJsSession = route({
   operation: 'nodejs.create_session_v1',
@@ -143,21 +136,17 @@ export const createNodeJsSession = route({
   path: '/v1/nodejs/sessions',
   summary: 'Create a session of Node.js; an existing session_id answers that one',
   query: VersionQuery,
-  body: z
-    .object({
-      session_id: z.string().nullish(),
-      cwd: z.string().nullish(),
-      max_idle_time: z.int().min(60).max(longestIdleSeconds).nullable().default(longestIdleSeconds),
-    })
-    .meta({ id: 'NodeJSCreateSessionRequest' }),
-  data: z
-    .object({
-      session_id: z.string(),
-      created: z.boolean(),
-      message: z.string().nullable(),
-      session: NodeSession.nullable(),
-    })
-    .meta({ id: 'NodeJSCreateSessionResponse' }),
+  body: namedObject('NodeJSCreateSessionRequest', {
+    session_id: z.string().nullish(),
+    cwd: z.string().nullish(),
+    max_idle_time: z.int().min(60).max(longestIdleSeconds).nullable().default(longestIdleSeconds),
+  }),
+  data: namedObject('NodeJSCreateSessionResponse', {
+    session_id: z.string(),
+    created: z.boolean(),
+    message: z.string().nullable(),
+    session: NodeSession.nullable(),
+  }),
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ code }, { body }) {
     const id = await sessionKey(code, language, body.session_id);
@@ -176,7 +165,7 @@ export const listNodeJsSessions = route({
   path: '/v1/nodejs/sessions',
   summary: 'List the sessions of Node.js',
   query: VersionQuery,
-  data: z.object({ sessions: z.record(z.string(), NodeSession) }).meta({ id: 'NodeJSSessionListResponse' }),
+  data: namedObject('NodeJSSessionListResponse', { sessions: z.record(z.string(), NodeSession) }),
   errors: [],
   handle({ code }) {
     const entries = sessionsOf(code).map((session) => [sessionId(session), nodeSession(code, session)]);
@@ -191,7 +180,7 @@ export const getNodeJsSession = route({
   summary: 'Inspect a session of Node.js',
   params: SessionPath,
   query: VersionQuery,
-  data: z.object({ session: NodeSession }).meta({ id: 'NodeJSSessionResponse' }),
+  data: namedObject('NodeJSSessionResponse', { session: NodeSession }),
   errors: ['session_not_found'],
   handle({ code }, { params }) {
     return { session: nodeSession(code, sessionOf(code, params.session_id)) };
@@ -205,7 +194,7 @@ export const deleteNodeJsSession = route({
   summary: 'End a session of Node.js',
   params: SessionPath,
   query: VersionQuery,
-  data: z.object({ deleted: z.boolean() }).meta({ id: 'NodeJSDeleteSessionResponse' }),
+  data: namedObject('NodeJSDeleteSessionResponse', { deleted: z.boolean() }),
   errors: ['session_not_found'],
   async handle({ code }, { params }) {
     await code.close(sessionOf(code, params.session_id).id);

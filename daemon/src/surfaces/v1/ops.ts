@@ -4,6 +4,7 @@ import { capabilityStatuses } from '../../core/capabilities/report.ts';
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { Answer } from '../../kit/answer.ts';
 import { route } from './app.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 export const ping = route({
   operation: 'operations.ping_v1',
@@ -32,46 +33,44 @@ const standing = {
   warnings: z.array(z.string()),
 };
 
-const Capabilities = z
-  .object({
-    files: z.object({ ...standing, ripgrep: path }),
-    exec: z.object({
-      ...standing,
-      shells: z.array(z.string()),
-      pty: z.boolean(),
-      tmux: z.boolean(),
-      backend: z.enum(['native', 'tmux']).nullable().describe('Backend of terminals.'),
-    }),
-    code_interpreter: z.object({
-      ...standing,
-      backend: z.string().nullable(),
-      jupyter_backend: z.string().nullable(),
-      python_kernels: z.array(z.string()),
-      languages: z.array(z.string()),
-      python: path,
-      node: path,
-    }),
-    browser: z.object({
-      ...standing,
-      process: z.boolean().nullable(),
-      cdp: z.boolean().nullable(),
-      version: z.string().nullable(),
-    }),
-    computer: z.object({
-      ...standing,
-      provider: z.string().nullable(),
-      display: z.string().nullable(),
-      resolution: z.object({ width: z.int(), height: z.int() }).nullable(),
-      screenshot: z.boolean(),
-      actions: z.boolean(),
-      clipboard: z.boolean(),
-      recording: z.boolean(),
-      accessibility: z.boolean(),
-      accessibility_backend: z.string().nullable(),
-    }),
-    mcp: z.object(standing),
-  })
-  .meta({ id: 'Capabilities' });
+const Capabilities = namedObject('Capabilities', {
+  files: z.object({ ...standing, ripgrep: path }),
+  exec: z.object({
+    ...standing,
+    shells: z.array(z.string()),
+    pty: z.boolean(),
+    tmux: z.boolean(),
+    backend: z.enum(['native', 'tmux']).nullable().describe('Backend of terminals.'),
+  }),
+  code_interpreter: z.object({
+    ...standing,
+    backend: z.string().nullable(),
+    jupyter_backend: z.string().nullable(),
+    python_kernels: z.array(z.string()),
+    languages: z.array(z.string()),
+    python: path,
+    node: path,
+  }),
+  browser: z.object({
+    ...standing,
+    process: z.boolean().nullable(),
+    cdp: z.boolean().nullable(),
+    version: z.string().nullable(),
+  }),
+  computer: z.object({
+    ...standing,
+    provider: z.string().nullable(),
+    display: z.string().nullable(),
+    resolution: z.object({ width: z.int(), height: z.int() }).nullable(),
+    screenshot: z.boolean(),
+    actions: z.boolean(),
+    clipboard: z.boolean(),
+    recording: z.boolean(),
+    accessibility: z.boolean(),
+    accessibility_backend: z.string().nullable(),
+  }),
+  mcp: z.object(standing),
+});
 
 export const getCapabilities = route({
   operation: 'operations.capabilities_v1',

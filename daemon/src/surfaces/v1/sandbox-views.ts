@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { SandboxRecord } from '../../core/ops/sandbox.ts';
 import type { Interpreter, Toolchain } from '../../core/ops/toolchain.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const ToolSpec = z.object({
   ver: z.string().nullable(),
@@ -9,27 +10,25 @@ const ToolSpec = z.object({
   alias: z.array(z.string()),
 });
 
-const SandboxDetail = z
-  .object({
-    system: z.object({
-      os: z.string(),
-      os_version: z.string(),
-      arch: z.string(),
-      user: z.string(),
-      home_dir: z.string(),
-      workspace: z.string(),
-      timezone: z.string(),
-      occupied_ports: z.array(z.string()),
+const SandboxDetail = namedObject('SandboxDetail', {
+  system: z.object({
+    os: z.string(),
+    os_version: z.string(),
+    arch: z.string(),
+    user: z.string(),
+    home_dir: z.string(),
+    workspace: z.string(),
+    timezone: z.string(),
+    occupied_ports: z.array(z.string()),
+  }),
+  runtime: z.object({ python: z.array(ToolSpec), nodejs: z.array(ToolSpec) }),
+  utils: z.array(
+    z.object({
+      category: z.string(),
+      tools: z.array(z.object({ name: z.string(), description: z.string() })),
     }),
-    runtime: z.object({ python: z.array(ToolSpec), nodejs: z.array(ToolSpec) }),
-    utils: z.array(
-      z.object({
-        category: z.string(),
-        tools: z.array(z.object({ name: z.string(), description: z.string() })),
-      }),
-    ),
-  })
-  .meta({ id: 'SandboxDetail' });
+  ),
+});
 
 /** The fields beside the envelope's own keys. */
 export const SandboxTop = z.object({

@@ -5,7 +5,7 @@ import { Answer } from '../../kit/answer.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { route } from './app.ts';
 import { coreId, wireId } from './shell-ids.ts';
-import { milliseconds } from '../../operations/inputs.ts';
+import { milliseconds, namedObject } from '../../operations/inputs.ts';
 import { execDirectory, preserveSymlinks, sessionId, wholeSeconds } from './shell-inputs.ts';
 import { startsElsewhere } from './sentences.ts';
 import { openSession, sessionOf } from './shell-lookup.ts';
@@ -25,14 +25,12 @@ export const createSession = route({
   method: 'POST',
   path: '/v1/shell/sessions/create',
   summary: 'Create a shell session, or answer the one of that id',
-  body: z
-    .object({
-      id: sessionId.optional().describe('A new id is generated when it is absent or empty.'),
-      exec_dir: execDirectory,
-      no_change_timeout: noChangeTimeout,
-      preserve_symlinks: preserveSymlinks,
-    })
-    .meta({ id: 'ShellCreateSessionRequest' }),
+  body: namedObject('ShellCreateSessionRequest', {
+    id: sessionId.optional().describe('A new id is generated when it is absent or empty.'),
+    exec_dir: execDirectory,
+    no_change_timeout: noChangeTimeout,
+    preserve_symlinks: preserveSymlinks,
+  }),
   data: ShellCreateSessionResponse,
   errors: ['bad_argument', 'capacity_reached', 'unavailable', 'no_space_left'],
   async handle({ terminals }, { body, context }) {
@@ -61,7 +59,7 @@ export const updateSession = route({
   method: 'POST',
   path: '/v1/shell/sessions/update',
   summary: 'Change the no_change_timeout of a shell session',
-  body: z.object({ id: sessionId, no_change_timeout: noChangeTimeout }).meta({ id: 'ShellUpdateSessionRequest' }),
+  body: namedObject('ShellUpdateSessionRequest', { id: sessionId, no_change_timeout: noChangeTimeout }),
   data: z.object({ session_id: z.string(), no_change_timeout: z.number().nullable() }),
   errors: ['terminal_not_found'],
   handle({ terminals }, { body }) {

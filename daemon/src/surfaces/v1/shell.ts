@@ -11,7 +11,7 @@ import { Deadline } from '../../kit/deadline.ts';
 import { route, type V1Deps } from './app.ts';
 import { wireId } from './shell-ids.ts';
 import { execDirectory, preserveSymlinks, seconds, sessionId, wholeSeconds } from './shell-inputs.ts';
-import { milliseconds, systemText } from '../../operations/inputs.ts';
+import { milliseconds, namedObject, systemText } from '../../operations/inputs.ts';
 import { openSession, sessionOf } from './shell-lookup.ts';
 import { acceptsEvents, execEvents, ExecEvent, viewEvents, ViewEvent } from './shell-stream.ts';
 import {
@@ -24,22 +24,20 @@ import {
   viewResult,
 } from './shell-views.ts';
 
-const ShellExecRequest = z
-  .object({
-    id: sessionId.nullish().describe('Created if it does not exist; a new session when absent or empty.'),
-    exec_dir: execDirectory,
-    command: systemText.describe('As it would be typed, of any length and number of lines.'),
-    async_mode: z.boolean().default(false).describe('Answer at once.'),
-    timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command continues.'),
-    strict: z.boolean().nullish().describe('Fail if exec_dir does not exist.'),
-    no_change_timeout: wholeSeconds
-      .nullish()
-      .describe('Seconds without new output after which the answer is no_change_timeout and the command continues.'),
-    hard_timeout: seconds.nullish().describe('Seconds after which the command is stopped.'),
-    preserve_symlinks: preserveSymlinks,
-    truncate: z.boolean().default(true).describe('Cut the output to 30000 characters.'),
-  })
-  .meta({ id: 'ShellExecRequest' });
+const ShellExecRequest = namedObject('ShellExecRequest', {
+  id: sessionId.nullish().describe('Created if it does not exist; a new session when absent or empty.'),
+  exec_dir: execDirectory,
+  command: systemText.describe('As it would be typed, of any length and number of lines.'),
+  async_mode: z.boolean().default(false).describe('Answer at once.'),
+  timeout: seconds.nullish().describe('Seconds to wait; then the answer is running and the command continues.'),
+  strict: z.boolean().nullish().describe('Fail if exec_dir does not exist.'),
+  no_change_timeout: wholeSeconds
+    .nullish()
+    .describe('Seconds without new output after which the answer is no_change_timeout and the command continues.'),
+  hard_timeout: seconds.nullish().describe('Seconds after which the command is stopped.'),
+  preserve_symlinks: preserveSymlinks,
+  truncate: z.boolean().default(true).describe('Cut the output to 30000 characters.'),
+});
 
 type ExecBody = z.output<typeof ShellExecRequest>;
 
@@ -85,7 +83,7 @@ export const view = route({
   method: 'POST',
   path: '/v1/shell/view',
   summary: 'Read the screen of a shell session; Accept: text/event-stream follows it until nothing runs',
-  body: z.object({ id: sessionId }).meta({ id: 'ShellViewRequest' }),
+  body: namedObject('ShellViewRequest', { id: sessionId }),
   data: ShellViewResult,
   events: ViewEvent,
   errors: ['terminal_not_found', 'capacity_reached'],
@@ -104,13 +102,11 @@ export const wait = route({
   method: 'POST',
   path: '/v1/shell/wait',
   summary: 'Wait until nothing runs in a shell session',
-  body: z
-    .object({
-      id: sessionId,
-      seconds: wholeSeconds.nullish().describe('Maximum wait; 30 by default.'),
-      max_wait_seconds: wholeSeconds.nullish().describe('An alias of seconds; the smaller value counts.'),
-    })
-    .meta({ id: 'ShellWaitRequest' }),
+  body: namedObject('ShellWaitRequest', {
+    id: sessionId,
+    seconds: wholeSeconds.nullish().describe('Maximum wait; 30 by default.'),
+    max_wait_seconds: wholeSeconds.nullish().describe('An alias of seconds; the smaller value counts.'),
+  }),
   data: ShellWaitResult,
   errors: ['terminal_not_found'],
   async handle({ terminals, closing }, { body, context }) {
@@ -131,13 +127,11 @@ export const write = route({
   method: 'POST',
   path: '/v1/shell/write',
   summary: 'Type into a shell session',
-  body: z
-    .object({
-      id: sessionId,
-      input: z.string().describe('As a keyboard would send it.'),
-      press_enter: z.boolean().describe('Type Enter after the input.'),
-    })
-    .meta({ id: 'ShellWriteToProcessRequest' }),
+  body: namedObject('ShellWriteToProcessRequest', {
+    id: sessionId,
+    input: z.string().describe('As a keyboard would send it.'),
+    press_enter: z.boolean().describe('Type Enter after the input.'),
+  }),
   data: ShellWriteResult,
   errors: ['terminal_not_found', 'terminal_ended', 'terminal_busy'],
   async handle({ terminals }, { body, context }) {
@@ -157,7 +151,7 @@ export const kill = route({
   method: 'POST',
   path: '/v1/shell/kill',
   summary: 'End what runs in a shell session: SIGINT, then SIGTERM, then SIGKILL',
-  body: z.object({ id: sessionId }).meta({ id: 'ShellKillProcessRequest' }),
+  body: namedObject('ShellKillProcessRequest', { id: sessionId }),
   data: ShellKillResult,
   errors: ['terminal_not_found', 'not_implemented'],
   async handle({ terminals }, { body }) {

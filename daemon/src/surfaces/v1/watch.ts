@@ -14,6 +14,7 @@ import { watchEvent } from '../../operations/watch/views.ts';
 import { route } from './app.ts';
 import { bodyWithPath, pathOf } from './file-inputs.ts';
 import { WatcherRecord, WatchEvent, watcherRecord } from './watch-views.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const WatcherPath = z.object({ watcher_id: z.string() });
 const pattern = z.string().superRefine((glob, context) => {
@@ -83,14 +84,12 @@ export const pollWatch = route({
   path: '/v1/file/watch/{watcher_id}/poll',
   summary: 'Read the events after a cursor, or wait for them',
   params: WatcherPath,
-  body: z
-    .object({
-      cursor: z.int().min(0).default(0).describe('The cursor of the last answer.'),
-      limit: z.int().min(1).max(1000).default(100),
-      timeout: z.int().min(0).max(60).default(0).describe('Seconds to wait for an event.'),
-      since: z.int().optional().describe('The older name of cursor.'),
-    })
-    .meta({ id: 'PollRequest' }),
+  body: namedObject('PollRequest', {
+    cursor: z.int().min(0).default(0).describe('The cursor of the last answer.'),
+    limit: z.int().min(1).max(1000).default(100),
+    timeout: z.int().min(0).max(60).default(0).describe('Seconds to wait for an event.'),
+    since: z.int().optional().describe('The older name of cursor.'),
+  }),
   data: Page,
   top: Page,
   errors: ['watcher_not_found'],

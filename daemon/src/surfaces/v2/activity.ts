@@ -7,26 +7,25 @@ import { Deadline } from '../../kit/deadline.ts';
 import { mapEach } from '../../kit/async-sequences.ts';
 import { NdjsonStream } from '../../http/stream/ndjson.ts';
 import { route } from './app.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const heartbeatMs = 15_000;
 const cursor = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-const ActivityEntry = z
-  .object({
-    seq: cursor.describe('Grows with each entry, also over the daemons of a sandbox.'),
-    kind: z.enum(activityKinds).describe('started and ended: a command; called: a call was answered.'),
-    at: z.string().describe('RFC 3339, UTC.'),
-    operation: z.string().describe('As in the OpenAPI document, such as files.write.'),
-    subject: z.string().nullable().describe('An id, a path, or the address of a page without its query.'),
-    command: z.string().optional().describe('At most 300 characters.'),
-    tool: z.string().optional().describe('The MCP tool; upstream for a tool of another server.'),
-    account: z.string().optional(),
-    request_id: z.string().optional(),
-    outcome: z.string().optional().describe('The status of a command that ended; ok, failed or cancelled of a call.'),
-    exit_code: z.int().nullable().optional(),
-    duration_ms: z.number().optional(),
-  })
-  .meta({ id: 'ActivityEntry' });
+const ActivityEntry = namedObject('ActivityEntry', {
+  seq: cursor.describe('Grows with each entry, also over the daemons of a sandbox.'),
+  kind: z.enum(activityKinds).describe('started and ended: a command; called: a call was answered.'),
+  at: z.string().describe('RFC 3339, UTC.'),
+  operation: z.string().describe('As in the OpenAPI document, such as files.write.'),
+  subject: z.string().nullable().describe('An id, a path, or the address of a page without its query.'),
+  command: z.string().optional().describe('At most 300 characters.'),
+  tool: z.string().optional().describe('The MCP tool; upstream for a tool of another server.'),
+  account: z.string().optional(),
+  request_id: z.string().optional(),
+  outcome: z.string().optional().describe('The status of a command that ended; ok, failed or cancelled of a call.'),
+  exit_code: z.int().nullable().optional(),
+  duration_ms: z.number().optional(),
+});
 
 const ActivityLine = z
   .discriminatedUnion('type', [
@@ -48,13 +47,11 @@ export const readActivity = route({
     timeout: z.number().min(0).max(60).default(0).describe('Seconds to wait for an entry.'),
     stream: z.boolean().default(false).describe('Stream NDJSON, as Accept: application/x-ndjson does.'),
   }),
-  data: z
-    .object({
-      entries: z.array(ActivityEntry).describe('The oldest first.'),
-      cursor: cursor.describe('Pass it to the next call.'),
-      gap: z.boolean().describe('Entries after the given cursor are no longer known.'),
-    })
-    .meta({ id: 'ActivityPage' }),
+  data: namedObject('ActivityPage', {
+    entries: z.array(ActivityEntry).describe('The oldest first.'),
+    cursor: cursor.describe('Pass it to the next call.'),
+    gap: z.boolean().describe('Entries after the given cursor are no longer known.'),
+  }),
   lines: ActivityLine,
   errors: ['capacity_reached'],
   async handle({ activity, closing }, { query, context }) {

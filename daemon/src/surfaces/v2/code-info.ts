@@ -4,26 +4,25 @@ import type { LanguageRecord } from '../../core/code/info.ts';
 import { codeBackends, languageWords, type Language, type PoolKind } from '../../core/code/language.ts';
 import type { SessionLimits } from '../../core/code/sessions/requests.ts';
 import { route } from './app.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
-const Runtime = z
-  .object({
-    available: z.boolean(),
-    aliases: z.array(z.string()).describe('Other names of the language.'),
-    backend: z.enum(codeBackends).nullable().describe('The backend in use; null when none is usable.'),
-    backends: z
-      .array(
-        z.object({
-          name: z.enum(codeBackends),
-          available: z.boolean(),
-          missing: z.string().nullable().describe('What the backend lacks; null when it is usable.'),
-          kernels: z.array(z.string()).describe('The default one first.'),
-        }),
-      )
-      .describe('Best backend first.'),
-    version: z.string().nullable().describe('Version of the interpreter on PATH; null while unknown.'),
-    path: z.string().nullable(),
-  })
-  .meta({ id: 'CodeRuntime' });
+const Runtime = namedObject('CodeRuntime', {
+  available: z.boolean(),
+  aliases: z.array(z.string()).describe('Other names of the language.'),
+  backend: z.enum(codeBackends).nullable().describe('The backend in use; null when none is usable.'),
+  backends: z
+    .array(
+      z.object({
+        name: z.enum(codeBackends),
+        available: z.boolean(),
+        missing: z.string().nullable().describe('What the backend lacks; null when it is usable.'),
+        kernels: z.array(z.string()).describe('The default one first.'),
+      }),
+    )
+    .describe('Best backend first.'),
+  version: z.string().nullable().describe('Version of the interpreter on PATH; null while unknown.'),
+  path: z.string().nullable(),
+});
 
 const Limits = z.object({
   max_sessions: z.int(),

@@ -6,6 +6,7 @@ import { codeBackends, languages } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import { CoreError, errorCodes, type ErrorCode } from '../../kit/errors.ts';
 import { signalName } from '../../kit/signal-name.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const bundle = z.record(z.string(), z.unknown()).describe('A text for each media type; base64 for binary types.');
 
@@ -28,36 +29,32 @@ export const NotebookOutput = z
   ])
   .meta({ id: 'NotebookOutput' });
 
-const KernelDeath = z
-  .object({
-    signal: z.string().nullable().describe('null where it has ended with an exit code.'),
-    oom_killed: z.boolean().nullable().describe('null when it is unknown.'),
-    restarted: z.boolean().describe('The session continues with a new interpreter, without its state.'),
-    before_cell: z.boolean().describe('It ended before this cell, which ran in the new one.'),
-  })
-  .meta({ id: 'KernelDeath' });
+const KernelDeath = namedObject('KernelDeath', {
+  signal: z.string().nullable().describe('null where it has ended with an exit code.'),
+  oom_killed: z.boolean().nullable().describe('null when it is unknown.'),
+  restarted: z.boolean().describe('The session continues with a new interpreter, without its state.'),
+  before_cell: z.boolean().describe('It ended before this cell, which ran in the new one.'),
+});
 
-export const CellResult = z
-  .object({
-    code: z.string(),
-    language: z.enum(languages),
-    backend: z.enum(codeBackends),
-    session_id: z.string().nullable().describe('null for code that ran alone.'),
-    status: z.enum(cellStatuses).describe('error: it raised, or its interpreter died; timeout: it was interrupted.'),
-    execution_count: z.int().nullable(),
-    exit_code: z.int().nullable().describe('0 on success, 1 after an error, or the exit code that the code set.'),
-    outputs: z.array(NotebookOutput),
-    stdout: z.string(),
-    stderr: z.string(),
-    truncated: z.boolean().describe('More was printed than is shown.'),
-    duration_ms: z.number().nullable(),
-    kernel: KernelDeath.nullable().describe(
-      'How the interpreter ended, during this cell or before; null while it lives.',
-    ),
-    late_outputs: z.array(NotebookOutput).describe('Late output of earlier cells: threads, timers, processes.'),
-    partial: z.boolean().describe('Outputs may be missing.'),
-  })
-  .meta({ id: 'CodeResult' });
+export const CellResult = namedObject('CodeResult', {
+  code: z.string(),
+  language: z.enum(languages),
+  backend: z.enum(codeBackends),
+  session_id: z.string().nullable().describe('null for code that ran alone.'),
+  status: z.enum(cellStatuses).describe('error: it raised, or its interpreter died; timeout: it was interrupted.'),
+  execution_count: z.int().nullable(),
+  exit_code: z.int().nullable().describe('0 on success, 1 after an error, or the exit code that the code set.'),
+  outputs: z.array(NotebookOutput),
+  stdout: z.string(),
+  stderr: z.string(),
+  truncated: z.boolean().describe('More was printed than is shown.'),
+  duration_ms: z.number().nullable(),
+  kernel: KernelDeath.nullable().describe(
+    'How the interpreter ended, during this cell or before; null while it lives.',
+  ),
+  late_outputs: z.array(NotebookOutput).describe('Late output of earlier cells: threads, timers, processes.'),
+  partial: z.boolean().describe('Outputs may be missing.'),
+});
 
 export const CellLine = z.discriminatedUnion('type', [
   z.object({ type: z.literal('start'), session_id: z.string().nullable(), language: z.enum(languages) }),
@@ -88,21 +85,19 @@ export const CellLine = z.discriminatedUnion('type', [
     .describe('The last line.'),
 ]);
 
-export const CodeSessionRecord = z
-  .object({
-    session_id: z.string(),
-    id: z.string().describe('An alias of session_id.'),
-    language: z.enum(languages),
-    backend: z.enum(codeBackends),
-    state: z.enum(['idle', 'busy']),
-    cwd: z.string().describe('Directory of the start, or the last cwd of a request.'),
-    user: z.string(),
-    pid: z.int().nullable().describe('Pid of the interpreter; null when it runs elsewhere or not at all.'),
-    created_at: z.string().describe('RFC 3339, UTC.'),
-    last_used_at: z.string().describe('RFC 3339, UTC.'),
-    execution_count: z.int(),
-  })
-  .meta({ id: 'CodeSession' });
+export const CodeSessionRecord = namedObject('CodeSession', {
+  session_id: z.string(),
+  id: z.string().describe('An alias of session_id.'),
+  language: z.enum(languages),
+  backend: z.enum(codeBackends),
+  state: z.enum(['idle', 'busy']),
+  cwd: z.string().describe('Directory of the start, or the last cwd of a request.'),
+  user: z.string(),
+  pid: z.int().nullable().describe('Pid of the interpreter; null when it runs elsewhere or not at all.'),
+  created_at: z.string().describe('RFC 3339, UTC.'),
+  last_used_at: z.string().describe('RFC 3339, UTC.'),
+  execution_count: z.int(),
+});
 
 export const CodeSessionDetail = CodeSessionRecord.extend({
   last_execution: CellResult.extend({ status: z.enum([...cellStatuses, 'running']) })

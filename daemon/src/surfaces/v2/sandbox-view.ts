@@ -12,6 +12,7 @@ import { maxDepth, maxStructureBytes, maxValues } from '../../http/body/json-bod
 import { snakeKeys } from '../../kit/text/snake-keys.ts';
 import { maxCols, maxRows } from '../../kit/types/terminal-size.ts';
 import { maxClipboardLength, maxTextLength } from '../../operations/desktop/action-fields.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 /** Limits that no setting changes, with what they bound. */
 const fixed = {
@@ -45,38 +46,36 @@ const Capability = z.looseObject({
   warnings: z.array(z.string()),
 });
 
-export const SandboxInfo = z
-  .object({
-    sandbox_id: z.string().describe('Stays when the daemon restarts or is upgraded; differs between sandboxes.'),
-    version: z.string(),
-    commit: z.string().nullable().describe('Commit of the build; null when the daemon runs from sources.'),
-    pid: z.int().describe('Pid of the daemon.'),
-    hostname: z.string(),
-    os: z.string().describe('The distribution.'),
-    kernel: z.string(),
-    arch: z.string(),
-    user: z.string().describe('The daemon’s own account.'),
-    uid: z.int(),
-    default_user: z.string().nullable().describe('SVC_DEFAULT_USER; null is the daemon’s own account.'),
-    home_dir: z.string().describe('Home of the default account.'),
-    workspace_dir: z.string().describe('Where commands start and relative paths begin.'),
-    runtime_dir: z.string(),
-    started_at: z.string().describe('RFC 3339, UTC.'),
-    ports: z.array(z.int()).describe('TCP ports that something listens on, the daemon’s own among them.'),
-    limits: z.object({
-      running_commands: z.int(),
-      command_sessions: z.int(),
-      streams: z.int(),
-      terminals: z.int(),
-      watchers: z.int(),
-      json_body_bytes: z.int(),
-      log_bytes_per_stream: z.int(),
-      log_bytes: z.int().describe('Bytes of all commands together.'),
-      ...fixedFields,
-    }),
-    capabilities: z.record(z.string(), Capability).describe('As GET /v1/capabilities reports them.'),
-  })
-  .meta({ id: 'Sandbox' });
+export const SandboxInfo = namedObject('Sandbox', {
+  sandbox_id: z.string().describe('Stays when the daemon restarts or is upgraded; differs between sandboxes.'),
+  version: z.string(),
+  commit: z.string().nullable().describe('Commit of the build; null when the daemon runs from sources.'),
+  pid: z.int().describe('Pid of the daemon.'),
+  hostname: z.string(),
+  os: z.string().describe('The distribution.'),
+  kernel: z.string(),
+  arch: z.string(),
+  user: z.string().describe('The daemon’s own account.'),
+  uid: z.int(),
+  default_user: z.string().nullable().describe('SVC_DEFAULT_USER; null is the daemon’s own account.'),
+  home_dir: z.string().describe('Home of the default account.'),
+  workspace_dir: z.string().describe('Where commands start and relative paths begin.'),
+  runtime_dir: z.string(),
+  started_at: z.string().describe('RFC 3339, UTC.'),
+  ports: z.array(z.int()).describe('TCP ports that something listens on, the daemon’s own among them.'),
+  limits: z.object({
+    running_commands: z.int(),
+    command_sessions: z.int(),
+    streams: z.int(),
+    terminals: z.int(),
+    watchers: z.int(),
+    json_body_bytes: z.int(),
+    log_bytes_per_stream: z.int(),
+    log_bytes: z.int().describe('Bytes of all commands together.'),
+    ...fixedFields,
+  }),
+  capabilities: z.record(z.string(), Capability).describe('As GET /v1/capabilities reports them.'),
+});
 
 export function sandboxInfo(record: SandboxRecord, capabilities: CapabilityReport): z.input<typeof SandboxInfo> {
   const { machine, own, account } = record;

@@ -8,42 +8,39 @@ import type { ReadResult } from '../../core/commands/read.ts';
 import type { Session } from '../../core/commands/sessions.ts';
 import { writeTextLine } from '../../http/stream/ndjson.ts';
 import { outputText } from '../../http/stream/output-text.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const offset = z.int().min(0).describe('Absolute position in the stream, in bytes.');
 const time = z.string().nullable().describe('RFC 3339, UTC.');
 
-export const StartError = z
-  .object({
-    stage: z.string().describe('The step that failed, for example exec.'),
-    errno: z.int(),
-    errno_name: z.string(),
-    message: z.string(),
-  })
-  .meta({ id: 'StartError' });
+export const StartError = namedObject('StartError', {
+  stage: z.string().describe('The step that failed, for example exec.'),
+  errno: z.int(),
+  errno_name: z.string(),
+  message: z.string(),
+});
 
-export const CommandRecord = z
-  .object({
-    command_id: z.string(),
-    session_id: z.string().nullable(),
-    command: z.string().describe('At most 16384 characters; a longer script ends in “…” here and runs whole.'),
-    args: z
-      .array(z.string())
-      .describe('Arguments with shell none; at most 16384 characters together, then “…” stands for the rest.'),
-    status: z.enum(commandStatuses),
-    exit_code: z.int().nullable().describe('128 + signal after a death by signal; null while running or unknown.'),
-    signal: z.string().nullable(),
-    pid: z.int().nullable(),
-    user: z.string(),
-    cwd: z.string(),
-    has_terminal: z.boolean().describe('It runs at a terminal, whose output is stdout.'),
-    started_at: time,
-    ended_at: time,
-    duration_ms: z.number().nullable(),
-    oom_killed: z.boolean().nullable().describe('null when it is unknown.'),
-    streams_open: z.boolean().describe('A process still holds an output pipe.'),
-    error: StartError.nullable().describe('Why the command could not start; null otherwise.'),
-  })
-  .meta({ id: 'Command' });
+export const CommandRecord = namedObject('Command', {
+  command_id: z.string(),
+  session_id: z.string().nullable(),
+  command: z.string().describe('At most 16384 characters; a longer script ends in “…” here and runs whole.'),
+  args: z
+    .array(z.string())
+    .describe('Arguments with shell none; at most 16384 characters together, then “…” stands for the rest.'),
+  status: z.enum(commandStatuses),
+  exit_code: z.int().nullable().describe('128 + signal after a death by signal; null while running or unknown.'),
+  signal: z.string().nullable(),
+  pid: z.int().nullable(),
+  user: z.string(),
+  cwd: z.string(),
+  has_terminal: z.boolean().describe('It runs at a terminal, whose output is stdout.'),
+  started_at: time,
+  ended_at: time,
+  duration_ms: z.number().nullable(),
+  oom_killed: z.boolean().nullable().describe('null when it is unknown.'),
+  streams_open: z.boolean().describe('A process still holds an output pipe.'),
+  error: StartError.nullable().describe('Why the command could not start; null otherwise.'),
+});
 
 export const CommandResult = CommandRecord.extend({
   stdout: outputText,
@@ -59,16 +56,14 @@ export const Gap = z
   .object({ stream: z.enum(['stdout', 'stderr']), from: offset, to: offset })
   .meta({ id: 'Gap', description: 'Bytes that are no longer kept.' });
 
-export const CommandOutput = z
-  .object({
-    stdout: outputText,
-    stderr: outputText,
-    offset: offset.describe('Offset for the next read of stdout.'),
-    stderr_offset: offset.describe('Offset for the next read of stderr.'),
-    gaps: z.array(Gap),
-    command: CommandRecord,
-  })
-  .meta({ id: 'CommandOutput' });
+export const CommandOutput = namedObject('CommandOutput', {
+  stdout: outputText,
+  stderr: outputText,
+  offset: offset.describe('Offset for the next read of stdout.'),
+  stderr_offset: offset.describe('Offset for the next read of stderr.'),
+  gaps: z.array(Gap),
+  command: CommandRecord,
+});
 
 const outputLine = {
   offset: offset.describe('Position of the first byte.'),
@@ -219,19 +214,17 @@ function timestamp(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-export const SessionRecord = z
-  .object({
-    session_id: z.string(),
-    status: z.literal('ready'),
-    working_dir: z.string(),
-    env_keys: z.array(z.string()).describe('Names of its variables; their values stay secret.'),
-    user: z.string(),
-    created_at: z.string(),
-    last_used_at: z.string(),
-    current_command: z.string().nullable().describe('The id of the command that runs in it.'),
-    command_count: z.int(),
-  })
-  .meta({ id: 'CommandSession' });
+export const SessionRecord = namedObject('CommandSession', {
+  session_id: z.string(),
+  status: z.literal('ready'),
+  working_dir: z.string(),
+  env_keys: z.array(z.string()).describe('Names of its variables; their values stay secret.'),
+  user: z.string(),
+  created_at: z.string(),
+  last_used_at: z.string(),
+  current_command: z.string().nullable().describe('The id of the command that runs in it.'),
+  command_count: z.int(),
+});
 
 export function sessionRecord(session: Session, current: Command | null): z.input<typeof SessionRecord> {
   return {

@@ -3,20 +3,19 @@ import { z } from 'zod';
 import { watchEnds } from '../../core/watch/watch-event.ts';
 import { watcherStatuses } from '../../core/watch/watcher.ts';
 import { EventFields, WatcherFields } from '../../operations/watch/views.ts';
+import { namedObject } from '../../operations/inputs.ts';
 
 const cursor = z.int().min(0);
 
 export const WatcherRecord = WatcherFields.meta({ id: 'Watcher' });
 export const WatchEvent = EventFields.meta({ id: 'WatchEvent' });
 
-export const WatchPage = z
-  .object({
-    events: z.array(WatchEvent),
-    cursor: cursor.describe('Pass it to the next poll.'),
-    overflow: z.boolean().describe('Earlier events are lost: list the tree again, then apply these events.'),
-    status: z.enum(watcherStatuses),
-  })
-  .meta({ id: 'WatchPage' });
+export const WatchPage = namedObject('WatchPage', {
+  events: z.array(WatchEvent),
+  cursor: cursor.describe('Pass it to the next poll.'),
+  overflow: z.boolean().describe('Earlier events are lost: list the tree again, then apply these events.'),
+  status: z.enum(watcherStatuses),
+});
 
 export const WatchStarted = WatcherRecord.extend({ cursor: cursor.describe('Events after it follow.') }).meta({
   id: 'WatchStarted',

@@ -9,6 +9,7 @@ import { Answer } from '../../../kit/answer.ts';
 import { showName, showPath } from '../../../kit/text/path-text.ts';
 import { route } from '../app.ts';
 import { fileErrors, FileQuery } from '../../../operations/files/inputs.ts';
+import { namedObject } from '../../../operations/inputs.ts';
 
 const formats = {
   tar: { mediaType: 'application/x-tar', coding: null },
@@ -85,14 +86,12 @@ export const unpack = route({
   }),
   decodes: true,
   content: { 'application/x-tar': z.string().meta({ format: 'binary' }) },
-  data: z
-    .object({
-      path: z.string(),
-      mode: z.enum(['rename', 'merge']).describe('merge where the destination was there.'),
-      entries: z.int(),
-      bytes: z.int().describe('Bytes of the contents of all files.'),
-    })
-    .meta({ id: 'UnpackedTree' }),
+  data: namedObject('UnpackedTree', {
+    path: z.string(),
+    mode: z.enum(['rename', 'merge']).describe('merge where the destination was there.'),
+    entries: z.int(),
+    bytes: z.int().describe('Bytes of the contents of all files.'),
+  }),
   errors: [...fileErrors, 'file_exists', 'file_too_large', 'no_space_left', 'malformed_request'],
   async handle({ files }, { query, content, context }) {
     const { path, user = null } = query;

@@ -12,6 +12,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { showPath } from '../../../kit/text/path-text.ts';
 import { route } from '../app.ts';
 import { fileErrors, fileMode, filePath, FileQuery, OwnerQuery, readMode } from '../../../operations/files/inputs.ts';
+import { namedObject } from '../../../operations/inputs.ts';
 
 const binary = z.string().meta({ format: 'binary' });
 
@@ -33,15 +34,13 @@ export const upload = route({
     }),
     'application/octet-stream': binary,
   },
-  data: z
-    .object({
-      path: z.string(),
-      file_path: z.string(),
-      file_size: z.int(),
-      success: z.boolean(),
-      sha256: z.string().describe('SHA-256 of the whole file, hexadecimal.'),
-    })
-    .meta({ id: 'UploadedFile' }),
+  data: namedObject('UploadedFile', {
+    path: z.string(),
+    file_path: z.string(),
+    file_size: z.int(),
+    success: z.boolean(),
+    sha256: z.string().describe('SHA-256 of the whole file, hexadecimal.'),
+  }),
   errors: [...fileErrors, 'file_exists', 'no_space_left', 'malformed_request'],
   async handle({ files }, { query, content, context }) {
     const hash = createHash('sha256');

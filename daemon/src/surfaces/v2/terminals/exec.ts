@@ -6,7 +6,7 @@ import { Deadline } from '../../../kit/deadline.ts';
 import { Answer } from '../../../kit/answer.ts';
 import { stoppingMessage } from '../../../http/route/stopping.ts';
 import { route } from '../app.ts';
-import { milliseconds, seconds, systemText } from '../../../operations/inputs.ts';
+import { milliseconds, namedObject, seconds, systemText } from '../../../operations/inputs.ts';
 import { noChangeTimeout, TerminalPath } from './inputs.ts';
 import { ConsoleRecord } from './views.ts';
 
@@ -41,17 +41,15 @@ export const execInTerminal = route({
       .default('wait')
       .describe('wait: for its turn, within timeout; fail: answer 409 when something runs.'),
   }),
-  data: z
-    .object({
-      session_id: z.string(),
-      command: z.string(),
-      status: z.enum(execStatuses),
-      output: z.string().describe('Plain text: what it printed, without escape sequences.'),
-      console: z.array(ConsoleRecord).describe('This command, with the prompt before it.'),
-      exit_code: z.int().nullable().describe('null until the shell has reported it.'),
-      truncated: z.boolean().describe('The output is incomplete.'),
-    })
-    .meta({ id: 'TerminalExec' }),
+  data: namedObject('TerminalExec', {
+    session_id: z.string(),
+    command: z.string(),
+    status: z.enum(execStatuses),
+    output: z.string().describe('Plain text: what it printed, without escape sequences.'),
+    console: z.array(ConsoleRecord).describe('This command, with the prompt before it.'),
+    exit_code: z.int().nullable().describe('null until the shell has reported it.'),
+    truncated: z.boolean().describe('The output is incomplete.'),
+  }),
   errors: [
     'terminal_not_found',
     'terminal_ended',

@@ -6,7 +6,7 @@ import { Answer } from '../../../kit/answer.ts';
 import { RawReply } from '../../../http/stream/raw.ts';
 import { route } from '../app.ts';
 import { TerminalPath } from './inputs.ts';
-import { cols, rows } from '../../../operations/inputs.ts';
+import { cols, namedObject, rows } from '../../../operations/inputs.ts';
 
 const ScreenQuery = z.object({
   wait_for: z
@@ -33,32 +33,28 @@ export const getTerminalScreen = route({
   summary: 'Read the screen of a terminal session, at once or when a condition is met',
   params: TerminalPath,
   query: ScreenQuery,
-  data: z
-    .object({
-      session_id: z.string(),
-      status: z.enum(terminalStatuses),
-      output: z.string().describe('Scrollback and screen as text; wrapped lines are joined.'),
-      cols,
-      rows,
-      cursor: z.object({
-        x: z.int().describe('Column, counted from 0.'),
-        y: z.int().describe('Row of the screen, counted from 0.'),
-        visible: z.boolean(),
-      }),
-      lines: z.array(z.string()).describe('The rows of the screen, without trailing blanks.'),
-      ansi: z
-        .string()
-        .describe('Escape sequences that draw this screen in a terminal of the same size, after a reset.'),
-      alt_screen: z.boolean().describe('A full-screen program uses the alternate screen.'),
-      title: z.string().nullable(),
-      scrollback_lines: z.int().describe('Number of rows above the screen.'),
-      matched: z.boolean().nullable().describe('Whether wait_for was found; null without it.'),
-      stable: z.boolean().nullable().describe('Whether the screen was stable for wait_stable_ms; null without it.'),
-      command: z.string().nullable().describe('The last command that exec ran.'),
-      console: z.array(z.object({ ps1: z.string(), command: z.string(), output: z.string() })),
-      exit_code: z.int().nullable().describe('Exit code of that command, or of the shell once the shell has ended.'),
-    })
-    .meta({ id: 'TerminalScreen' }),
+  data: namedObject('TerminalScreen', {
+    session_id: z.string(),
+    status: z.enum(terminalStatuses),
+    output: z.string().describe('Scrollback and screen as text; wrapped lines are joined.'),
+    cols,
+    rows,
+    cursor: z.object({
+      x: z.int().describe('Column, counted from 0.'),
+      y: z.int().describe('Row of the screen, counted from 0.'),
+      visible: z.boolean(),
+    }),
+    lines: z.array(z.string()).describe('The rows of the screen, without trailing blanks.'),
+    ansi: z.string().describe('Escape sequences that draw this screen in a terminal of the same size, after a reset.'),
+    alt_screen: z.boolean().describe('A full-screen program uses the alternate screen.'),
+    title: z.string().nullable(),
+    scrollback_lines: z.int().describe('Number of rows above the screen.'),
+    matched: z.boolean().nullable().describe('Whether wait_for was found; null without it.'),
+    stable: z.boolean().nullable().describe('Whether the screen was stable for wait_stable_ms; null without it.'),
+    command: z.string().nullable().describe('The last command that exec ran.'),
+    console: z.array(z.object({ ps1: z.string(), command: z.string(), output: z.string() })),
+    exit_code: z.int().nullable().describe('Exit code of that command, or of the shell once the shell has ended.'),
+  }),
   errors: ['terminal_not_found', 'bad_argument'],
   async handle({ terminals, screens, closing }, { params, query, context }) {
     const terminal = terminals.get(params.id);

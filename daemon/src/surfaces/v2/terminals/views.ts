@@ -2,42 +2,36 @@
 import { z } from 'zod';
 import { backendNames } from '../../../core/terminals/backends/names.ts';
 import { retentions, terminalStatuses, type Terminal } from '../../../core/terminals/session/terminal.ts';
-import { cols, rows } from '../../../operations/inputs.ts';
+import { cols, namedObject, rows } from '../../../operations/inputs.ts';
 
-export const ConsoleRecord = z
-  .object({
-    ps1: z.string().describe('The prompt as it was shown.'),
-    command: z.string(),
-    output: z.string().describe('At most 30 000 characters, unless the answer is not to be cut.'),
-  })
-  .meta({ id: 'TerminalConsoleRecord' });
+export const ConsoleRecord = namedObject('TerminalConsoleRecord', {
+  ps1: z.string().describe('The prompt as it was shown.'),
+  command: z.string(),
+  output: z.string().describe('At most 30 000 characters, unless the answer is not to be cut.'),
+});
 
-export const TerminalSession = z
-  .object({
-    session_id: z.string(),
-    id: z.string().describe('An alias of session_id.'),
-    status: z
-      .enum(terminalStatuses)
-      .describe('running: something has the foreground; terminated: its shell has ended.'),
-    working_dir: z.string().describe('The current directory of the shell.'),
-    user: z.string(),
-    pid: z.int().nullable().describe('Pid of the shell; null once the shell has ended.'),
-    cols,
-    rows,
-    name: z.string().nullable().describe('What people call the session; null without a name.'),
-    title: z.string().nullable().describe('The title set by a program; null before any.'),
-    backend: z.enum(backendNames),
-    retention: z.enum(retentions).describe('expiring: closed after an hour without use.'),
-    created_at: z.string().describe('RFC 3339, UTC.'),
-    last_used_at: z.string().describe('RFC 3339, UTC.'),
-    current_command: z.string().nullable().describe('The command in the foreground; null while the shell waits.'),
-    attached: z.int().describe('Number of attached sockets.'),
-    startup_skipped: z
-      .boolean()
-      .describe('The start-up files of its shell did not finish in time; the shell runs without them.'),
-    exit_code: z.int().nullable().describe('Exit code of the shell; null while it lives, or after a signal.'),
-  })
-  .meta({ id: 'TerminalSession' });
+export const TerminalSession = namedObject('TerminalSession', {
+  session_id: z.string(),
+  id: z.string().describe('An alias of session_id.'),
+  status: z.enum(terminalStatuses).describe('running: something has the foreground; terminated: its shell has ended.'),
+  working_dir: z.string().describe('The current directory of the shell.'),
+  user: z.string(),
+  pid: z.int().nullable().describe('Pid of the shell; null once the shell has ended.'),
+  cols,
+  rows,
+  name: z.string().nullable().describe('What people call the session; null without a name.'),
+  title: z.string().nullable().describe('The title set by a program; null before any.'),
+  backend: z.enum(backendNames),
+  retention: z.enum(retentions).describe('expiring: closed after an hour without use.'),
+  created_at: z.string().describe('RFC 3339, UTC.'),
+  last_used_at: z.string().describe('RFC 3339, UTC.'),
+  current_command: z.string().nullable().describe('The command in the foreground; null while the shell waits.'),
+  attached: z.int().describe('Number of attached sockets.'),
+  startup_skipped: z
+    .boolean()
+    .describe('The start-up files of its shell did not finish in time; the shell runs without them.'),
+  exit_code: z.int().nullable().describe('Exit code of the shell; null while it lives, or after a signal.'),
+});
 
 export function terminalSession(terminal: Terminal): z.input<typeof TerminalSession> {
   const { record, end } = terminal;
