@@ -19,8 +19,13 @@ interface Setting<T> {
   readonly formerVariable?: string;
 }
 
-function setting<T>(row: Setting<T>): Setting<T> {
-  return row;
+/** The flag of `SVC_MAX_COMMANDS` is `max-commands`, where the row names no other. */
+function setting<T>({
+  variable,
+  flag = variable.replace(/^SVC_/, '').toLowerCase().replaceAll('_', '-'),
+  ...row
+}: Omit<Setting<T>, 'flag'> & { readonly flag?: string }): Setting<T> {
+  return { variable, flag, ...row };
 }
 
 const text = () => z.string().min(1);
@@ -56,21 +61,18 @@ const wholeNumber = (min: number, max: number) => () =>
 export const settings = {
   host: setting<string>({
     variable: 'SVC_HOST',
-    flag: 'host',
     schema: text,
     fallback: '',
     sentence: 'Address to listen on: 0.0.0.0 when a key is set, 127.0.0.1 when none is.',
   }),
   port: setting<number>({
     variable: 'SVC_PORT',
-    flag: 'port',
     schema: wholeNumber(0, 65535),
     fallback: 18091,
     sentence: 'Port to listen on; 0 takes any free one.',
   }),
   apiKey: setting<string | null>({
     variable: 'SVC_API_KEY',
-    flag: 'api-key',
     schema: key,
     fallback: null,
     sentence:
@@ -80,7 +82,6 @@ export const settings = {
   }),
   apiKeyFile: setting<string | null>({
     variable: 'SVC_API_KEY_FILE',
-    flag: 'api-key-file',
     schema: () => z.string().regex(/^\//, 'must be an absolute path'),
     fallback: null,
     sentence:
@@ -89,7 +90,6 @@ export const settings = {
   }),
   allowedHosts: setting<readonly string[]>({
     variable: 'SVC_ALLOWED_HOSTS',
-    flag: 'allowed-hosts',
     schema: list,
     fallback: [],
     sentence:
@@ -97,14 +97,12 @@ export const settings = {
   }),
   corsOrigins: setting<readonly string[]>({
     variable: 'SVC_CORS_ORIGINS',
-    flag: 'cors-origins',
     schema: origins,
     fallback: [],
     sentence: 'Origins whose pages may call and read answers, with commas, as https://app.example; none by default.',
   }),
   bodyStallSeconds: setting<number>({
     variable: 'SVC_BODY_STALL_SECONDS',
-    flag: 'body-stall-seconds',
     schema: wholeNumber(1, 3600),
     fallback: 30,
     sentence:
@@ -112,21 +110,18 @@ export const settings = {
   }),
   idleSeconds: setting<number>({
     variable: 'SVC_IDLE_SECONDS',
-    flag: 'idle-seconds',
     schema: wholeNumber(1, 255),
     fallback: 120,
     sentence: 'How long a connection without an open request is kept, to within 4 seconds.',
   }),
   streamKeptMib: setting<number | null>({
     variable: 'SVC_STREAM_KEPT_MIB',
-    flag: 'stream-kept-mib',
     schema: wholeNumber(1, 1_048_576),
     fallback: null,
     sentence: 'MiB of output kept of each stream of a command: 256, or 64 where the runtime directory is in memory.',
   }),
   totalKeptMib: setting<number | null>({
     variable: 'SVC_TOTAL_KEPT_MIB',
-    flag: 'total-kept-mib',
     schema: wholeNumber(1, 1_048_576),
     fallback: null,
     sentence:
@@ -134,21 +129,18 @@ export const settings = {
   }),
   maxStreams: setting<number>({
     variable: 'SVC_MAX_STREAMS',
-    flag: 'max-streams',
     schema: wholeNumber(1, 100_000),
     fallback: 1024,
     sentence: 'Maximum number of open streams. Another one is refused with 429.',
   }),
   defaultUser: setting<string | null>({
     variable: 'SVC_DEFAULT_USER',
-    flag: 'default-user',
     schema: text,
     fallback: null,
     sentence: 'Account that commands, terminals and code run as; the daemon’s own otherwise.',
   }),
   runtimeDir: setting<string | null>({
     variable: 'SVC_RUNTIME_DIR',
-    flag: 'runtime-dir',
     schema: () => z.string().regex(/^\//, 'must be an absolute path'),
     fallback: null,
     sentence:
@@ -156,35 +148,30 @@ export const settings = {
   }),
   apiSurface: setting<'full' | 'v2'>({
     variable: 'SVC_API_SURFACE',
-    flag: 'api-surface',
     schema: () => z.enum(['full', 'v2']),
     fallback: 'full',
     sentence: 'full, or v2 to remove /v1 except ping, capabilities and its description.',
   }),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'SVC_LOG_LEVEL',
-    flag: 'log-level',
     schema: () => z.enum(logLevels),
     fallback: 'info',
     sentence: `Lowest level to log: ${logLevels.join(', ')}.`,
   }),
   maxCommands: setting<number>({
     variable: 'SVC_MAX_COMMANDS',
-    flag: 'max-commands',
     schema: wholeNumber(1, 100_000),
     fallback: 512,
     sentence: 'Maximum number of running commands. Another one is refused with 429.',
   }),
   maxCommandSessions: setting<number>({
     variable: 'SVC_MAX_COMMAND_SESSIONS',
-    flag: 'max-command-sessions',
     schema: wholeNumber(1, 100_000),
     fallback: 256,
     sentence: 'Maximum number of command sessions. Another one is refused with 429.',
   }),
   maxTerminals: setting<number>({
     variable: 'SVC_SHELL_MAX_SESSIONS',
-    flag: 'shell-max-sessions',
     schema: wholeNumber(1, 100_000),
     fallback: 20,
     sentence: 'Maximum number of terminal sessions. Another one is refused with 429. MAX_SHELL_SESSIONS is read too.',
@@ -192,7 +179,6 @@ export const settings = {
   }),
   terminalBackend: setting<'auto' | 'native' | 'tmux'>({
     variable: 'SVC_SHELL_BACKEND',
-    flag: 'shell-backend',
     schema: () => z.enum(['auto', 'native', 'tmux']),
     fallback: 'auto',
     sentence:
@@ -200,14 +186,12 @@ export const settings = {
   }),
   terminalIdleSeconds: setting<number>({
     variable: 'SVC_SHELL_SESSION_TIMEOUT_SECS',
-    flag: 'shell-session-timeout-secs',
     schema: wholeNumber(1, 31_536_000),
     fallback: 3600,
     sentence: 'How long a terminal session without a name of its own may be idle before it is closed.',
   }),
   shellStartupSeconds: setting<number>({
     variable: 'SVC_SHELL_STARTUP_SECONDS',
-    flag: 'shell-startup-seconds',
     schema: wholeNumber(1, 3600),
     fallback: 15,
     sentence:
@@ -215,7 +199,6 @@ export const settings = {
   }),
   codeBackend: setting<'auto' | 'native' | 'kernel'>({
     variable: 'SVC_CODE_BACKEND',
-    flag: 'code-backend',
     schema: () => z.enum(['auto', 'native', 'kernel']),
     fallback: 'auto',
     sentence:
@@ -223,7 +206,6 @@ export const settings = {
   }),
   jupyterEndpoint: setting<string | null>({
     variable: 'SVC_JUPYTER_ENDPOINT',
-    flag: 'jupyter-endpoint',
     schema: () => z.url({ protocol: /^https?$/ }),
     fallback: null,
     sentence: 'URL of a Jupyter server whose kernels run Python code when it can be reached; ?token= is its key.',
@@ -231,7 +213,6 @@ export const settings = {
   }),
   maxKernels: setting<number>({
     variable: 'SVC_KERNEL_MAX_SESSIONS',
-    flag: 'kernel-max-sessions',
     schema: wholeNumber(1, 1000),
     fallback: 5,
     sentence:
@@ -239,14 +220,12 @@ export const settings = {
   }),
   kernelIdleSeconds: setting<number>({
     variable: 'SVC_KERNEL_SESSION_TIMEOUT_SECS',
-    flag: 'kernel-session-timeout-secs',
     schema: wholeNumber(1, 31_536_000),
     fallback: 1800,
     sentence: 'How long a code session in a kernel may be idle before it is closed.',
   }),
   maxInterpreters: setting<number>({
     variable: 'SVC_CODE_MAX_SESSIONS',
-    flag: 'code-max-sessions',
     schema: wholeNumber(1, 10_000),
     fallback: 20,
     sentence:
@@ -254,14 +233,12 @@ export const settings = {
   }),
   interpreterIdleSeconds: setting<number>({
     variable: 'SVC_CODE_SESSION_TIMEOUT_SECS',
-    flag: 'code-session-timeout-secs',
     schema: wholeNumber(1, 31_536_000),
     fallback: 1800,
     sentence: 'How long a code session in a plain interpreter may be idle before it is closed.',
   }),
   spareKernels: setting<number>({
     variable: 'SVC_KERNEL_PREWARM',
-    flag: 'kernel-prewarm',
     schema: wholeNumber(0, 100),
     fallback: 0,
     sentence: 'Number of kernels to start in advance. JUPYTER_POOL_SIZE is read too.',
@@ -269,7 +246,6 @@ export const settings = {
   }),
   spareInterpreters: setting<number>({
     variable: 'SVC_CODE_PREWARM',
-    flag: 'code-prewarm',
     schema: wholeNumber(0, 100),
     fallback: 0,
     sentence: 'Number of plain interpreters of each language to start in advance.',
@@ -290,28 +266,24 @@ export const settings = {
   }),
   agentBrowserBin: setting<string | null>({
     variable: 'SVC_AGENT_BROWSER_BIN',
-    flag: 'agent-browser-bin',
     schema: () => z.string().regex(/^\//, 'must be an absolute path'),
     fallback: null,
     sentence: 'Path of an agent-browser CLI that takes over browser snapshots and the actions on their refs.',
   }),
   computerUseUrl: setting<string>({
     variable: 'SVC_COMPUTER_USE_URL',
-    flag: 'computer-use-url',
     schema: () => z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, '')),
     fallback: 'http://127.0.0.1:18100',
     sentence: 'URL of the computer-use worker, which serves the desktop; boxkeep computer-use starts it.',
   }),
   browserIdleSeconds: setting<number>({
     variable: 'SVC_BROWSER_IDLE_SECONDS',
-    flag: 'browser-idle-seconds',
     schema: wholeNumber(1, 31_536_000),
     fallback: 300,
     sentence: 'How long the daemon stays connected to the browser without a call.',
   }),
   browserDownloadMib: setting<number>({
     variable: 'SVC_BROWSER_DOWNLOAD_MIB',
-    flag: 'browser-download-mib',
     schema: wholeNumber(1, 1024 * 1024 * 1024),
     fallback: 2048,
     sentence: 'MiB that the pages of the browser may download in an hour; the daemon cancels what exceeds them.',
@@ -326,7 +298,6 @@ export const settings = {
   }),
   mcpAnswers: setting<'text' | 'structured'>({
     variable: 'SVC_MCP_ANSWERS',
-    flag: 'mcp-answers',
     schema: () => z.enum(['text', 'structured']),
     fallback: 'text',
     sentence:
@@ -334,7 +305,6 @@ export const settings = {
   }),
   browserMcpPort: setting<number>({
     variable: 'SVC_BROWSER_MCP_PORT',
-    flag: 'browser-mcp-port',
     schema: wholeNumber(0, 65535),
     fallback: 0,
     sentence:
@@ -342,84 +312,72 @@ export const settings = {
   }),
   e2b: setting<'on' | 'off'>({
     variable: 'SVC_E2B',
-    flag: 'e2b',
     schema: () => z.enum(['on', 'off']),
     fallback: 'off',
     sentence: 'on serves the protocol of E2B, so that its SDKs work with this daemon.',
   }),
   e2bPort: setting<number>({
     variable: 'SVC_E2B_PORT',
-    flag: 'e2b-port',
     schema: wholeNumber(1, 65535),
     fallback: 49983,
     sentence: 'Port for the processes and files of E2B.',
   }),
   e2bCodePort: setting<number>({
     variable: 'SVC_E2B_CODE_PORT',
-    flag: 'e2b-code-port',
     schema: wholeNumber(0, 65535),
     fallback: 49999,
     sentence: 'Port for the code interpreter of E2B; 0 leaves it closed.',
   }),
   e2bApiPort: setting<number>({
     variable: 'SVC_E2B_API_PORT',
-    flag: 'e2b-api-port',
     schema: wholeNumber(0, 65535),
     fallback: 0,
     sentence: 'Port for the control plane of E2B, which hands out this one sandbox; 0 leaves it closed.',
   }),
   agentSandbox: setting<'on' | 'off'>({
     variable: 'SVC_AGENT_SANDBOX',
-    flag: 'agent-sandbox',
     schema: () => z.enum(['on', 'off']),
     fallback: 'off',
     sentence: 'on serves the runtime interface of Kubernetes agent-sandbox, so that its clients work with this daemon.',
   }),
   agentSandboxHost: setting<string>({
     variable: 'SVC_AGENT_SANDBOX_HOST',
-    flag: 'agent-sandbox-host',
     schema: text,
     fallback: '127.0.0.1',
     sentence: 'Address for the ports of agent-sandbox, which ask for no key.',
   }),
   agentSandboxRestPort: setting<number>({
     variable: 'SVC_AGENT_SANDBOX_REST_PORT',
-    flag: 'agent-sandbox-rest-port',
     schema: wholeNumber(1, 65535),
     fallback: 8080,
     sentence: 'Port for the files, the health and the metadata of agent-sandbox.',
   }),
   agentSandboxGrpcPort: setting<number>({
     variable: 'SVC_AGENT_SANDBOX_GRPC_PORT',
-    flag: 'agent-sandbox-grpc-port',
     schema: wholeNumber(1, 65535),
     fallback: 9090,
     sentence: 'Port for the processes of agent-sandbox: gRPC without TLS.',
   }),
   agentSandboxRoot: setting<string>({
     variable: 'SVC_AGENT_SANDBOX_ROOT',
-    flag: 'agent-sandbox-root',
     schema: () => z.string().regex(/^\/(?:[^/]+(?:\/[^/]+)*)?$/, 'must be an absolute path without a slash at its end'),
     fallback: '/workspace',
     sentence: 'Directory to which the paths of agent-sandbox are confined; it is made if missing.',
   }),
   agentSandboxMetadataPrefix: setting<string>({
     variable: 'SVC_AGENT_SANDBOX_METADATA_PREFIX',
-    flag: 'agent-sandbox-metadata-prefix',
     schema: text,
     fallback: 'SANDBOX_',
     sentence: 'How the names of variables begin that the metadata of agent-sandbox shows.',
   }),
   agentSandboxLegacyPort: setting<number>({
     variable: 'SVC_AGENT_SANDBOX_LEGACY_PORT',
-    flag: 'agent-sandbox-legacy-port',
     schema: wholeNumber(0, 65535),
     fallback: 0,
     sentence: 'Port for the older interface of agent-sandbox; 0 leaves it closed.',
   }),
   skillsPath: setting<string | null>({
     variable: 'SVC_SKILLS_PATH',
-    flag: 'skills-path',
     schema: () => z.string().regex(/^\//, 'must be an absolute path'),
     fallback: null,
     sentence: 'Directory of skill folders, each with a SKILL.md, that the MCP tool sandbox_load_skill reads.',
