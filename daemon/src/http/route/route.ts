@@ -98,28 +98,25 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C> {
 
 type Handled<D, L, R, E, S> = Data<D> | Lines<L> | Raw<R> | Events<E> | Taken<S>;
 
+/** A route of any kind; a type parameter that a route lacks is undefined. */
+type AnyDefinition = RouteDefinition<
+  never,
+  z.ZodObject | undefined,
+  z.ZodObject | undefined,
+  z.ZodType | undefined,
+  z.ZodType | undefined,
+  z.ZodType | undefined,
+  RawAnswer | undefined,
+  EventSchemas | undefined,
+  SocketFrames | undefined,
+  ContentBody | undefined
+>;
+
 /** A route without its type parameters, as OpenAPI describes it. */
-export interface RouteShape {
-  readonly operation: string;
-  readonly method: Method;
-  readonly path: string;
-  readonly hasEffect: boolean;
-  readonly summary: string;
-  readonly params: z.ZodObject | undefined;
-  readonly query: z.ZodObject | undefined;
-  readonly body: z.ZodType | undefined;
+export interface RouteShape extends Omit<AnyDefinition, 'handle' | 'fieldsToRepeat'> {
   /** Null for a body field that may be left out counts as absent. */
   readonly isNullAbsent: boolean;
   readonly isStrict: boolean;
-  readonly content: ContentBody | undefined;
-  readonly decodes: boolean;
-  readonly data: z.ZodType | undefined;
-  readonly lines: z.ZodType | undefined;
-  readonly events: EventSchemas | undefined;
-  readonly socket: SocketFrames | undefined;
-  readonly raw: RawAnswer | undefined;
-  readonly top: z.ZodObject | undefined;
-  readonly errors: readonly ErrorCode[];
 }
 
 /** A route that is not bound to its dependencies yet. */
@@ -130,14 +127,6 @@ export interface Route<Deps> extends RouteShape {
     params: Readonly<Record<string, string>>,
     context: RequestContext,
   ): Promise<Response | SocketUpgrade>;
-}
-
-/** The schemas and the handler with their own types, for callers that do not come over HTTP. */
-interface Callable<Deps, P, Q, B, D, L, R, E, S, C> {
-  readonly query: Q;
-  readonly body: B;
-  readonly data: D;
-  readonly handle: RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C>['handle'];
 }
 
 export interface BoundRoute {
@@ -179,30 +168,10 @@ export function routesFor<Deps>({
     E extends EventSchemas | undefined = undefined,
     S extends SocketFrames | undefined = undefined,
     C extends ContentBody | undefined = undefined,
-  >(
-    definition: RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C>,
-  ): Route<Deps> & Callable<Deps, P, Q, B, D, L, R, E, S, C> {
+  >(definition: RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C>): Route<Deps> {
     return {
-      operation: definition.operation,
-      method: definition.method,
-      path: definition.path,
-      hasEffect: definition.hasEffect ?? false,
-      summary: definition.summary,
-      errors: definition.errors,
-      top: definition.top,
-      params: definition.params,
-      query: definition.query as Q,
-      body: definition.body as B,
-      isNullAbsent,
-      isStrict,
-      content: definition.content,
-      decodes: definition.decodes ?? false,
-      data: definition.data as D,
-      lines: definition.lines,
-      events: definition.events,
-      socket: definition.socket,
-      raw: definition.raw,
-      handle: (deps, input) => definition.handle(deps, input),
+      ...definition,
+      ...{ isNullAbsent, isStrict },
       async respond(deps, request, params, context) {
         // Checked before any work starts for a socket that cannot open.
         if (definition.socket) assertUpgrade(request, definition.path);
@@ -255,7 +224,7 @@ export function bindRoutes<Deps>(routes: readonly Route<Deps>[], deps: Deps): Bo
     operation: route.operation,
     method: route.method,
     path: route.path,
-    hasEffect: route.hasEffect,
+    hasEffect: route.hasEffect ?? false,
     respond: (request, params, context) => route.respond(deps, request, params, context),
   }));
 }

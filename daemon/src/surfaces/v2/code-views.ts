@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { cellStatuses, type Cell } from '../../core/code/cells/cell.ts';
 import type { CellChange } from '../../core/code/cells/outputs.ts';
-import { codeBackends, languages } from '../../core/code/language.ts';
+import { codeBackends, languages, languageWordList } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import { CoreError, errorCodes, type ErrorCode } from '../../kit/errors.ts';
 import { signalName } from '../../kit/signal-name.ts';
-import { namedObject } from '../../operations/inputs.ts';
+import { clientId, environment, namedObject, systemText } from '../../operations/inputs.ts';
 
 const bundle = z.record(z.string(), z.unknown()).describe('A text for each media type; base64 for binary types.');
 
@@ -34,6 +34,27 @@ const KernelDeath = namedObject('KernelDeath', {
   oom_killed: z.boolean().nullable().describe('null when it is unknown.'),
   restarted: z.boolean().describe('The session continues with a new interpreter, without its state.'),
   before_cell: z.boolean().describe('It ended before this cell, which ran in the new one.'),
+});
+
+export const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
+export const kernel = z
+  .string()
+  .min(1)
+  .max(200)
+  .optional()
+  .describe('The name of an installed Jupyter kernel, under the language that it runs.');
+export const ExecuteBody = z.object({
+  language,
+  code: z.string(),
+  session_id: clientId
+    .optional()
+    .describe('Runs in this session, which is created if it does not exist; without an id, in a new interpreter.'),
+  timeout: z.number().gt(0).max(900).default(30).describe('Seconds; then the code is interrupted.'),
+  cwd: systemText.min(1).optional().describe('Working directory; a session keeps it.'),
+  env: environment.default({}).describe('Environment, kept by the session; null unsets.'),
+  user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
+  kernel,
+  stream: z.boolean().default(false).describe('Stream NDJSON, as Accept: application/x-ndjson does.'),
 });
 
 export const CellResult = namedObject('CodeResult', {

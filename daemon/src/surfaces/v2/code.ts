@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeLoss, describeTimeout, errorAdvice, exitAdvice, lossAdvice } from '../../core/code/cells/advice.ts';
 import type { Cell } from '../../core/code/cells/cell.ts';
 import { follow } from '../../core/code/cells/follow.ts';
-import { languageWordList, languageWords } from '../../core/code/language.ts';
+import { languageWords } from '../../core/code/language.ts';
 import type { CodeSession } from '../../core/code/sessions/session.ts';
 import type { CellSpec } from '../../core/code/sessions/requests.ts';
 import { NdjsonStream } from '../../http/stream/ndjson.ts';
@@ -20,35 +20,17 @@ import {
   codeSessionDetail,
   CodeSessionRecord,
   codeSession,
+  ExecuteBody,
+  kernel,
+  language,
 } from './code-views.ts';
 import { sameValue } from '../../http/route/same-value.ts';
 import { stoppingMessage } from '../../http/route/stopping.ts';
 import { created, keptAdvice } from './created.ts';
 import { clientId, environment, oneOf, systemText } from '../../operations/inputs.ts';
 
-const language = z.enum(languageWordList).describe('python3 is python; node, nodejs and js are javascript.');
-const kernel = z
-  .string()
-  .min(1)
-  .max(200)
-  .optional()
-  .describe('The name of an installed Jupyter kernel, under the language that it runs.');
 /** Sessions of 1.x clients have longer ids than a v2 client may choose. */
 const SessionPath = z.object({ id: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,255}$/) });
-
-const ExecuteBody = z.object({
-  language,
-  code: z.string(),
-  session_id: clientId
-    .optional()
-    .describe('Runs in this session, which is created if it does not exist; without an id, in a new interpreter.'),
-  timeout: z.number().gt(0).max(900).default(30).describe('Seconds; then the code is interrupted.'),
-  cwd: systemText.min(1).optional().describe('Working directory; a session keeps it.'),
-  env: environment.default({}).describe('Environment, kept by the session; null unsets.'),
-  user: systemText.min(1).optional().describe('Account; the default account otherwise.'),
-  kernel,
-  stream: z.boolean().default(false).describe('Stream NDJSON, as Accept: application/x-ndjson does.'),
-});
 
 export const executeCode = route({
   operation: 'code.execute',

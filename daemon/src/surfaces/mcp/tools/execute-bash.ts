@@ -7,7 +7,7 @@ import { Deadline } from '../../../kit/deadline.ts';
 import { installAdvice } from '../../../kit/text/install-advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { clientId, seconds, systemText } from '../../../operations/inputs.ts';
-import { execInTerminal } from '../../v2/terminals/exec.ts';
+import { TerminalExec } from '../../v2/terminals/views.ts';
 import { tool, type McpDeps, type ToolCall, type ToolResult } from '../app.ts';
 import { endJob } from '../end-job.ts';
 import { asLines, cutText, firstLine, footer } from '../text.ts';
@@ -37,7 +37,7 @@ const Input = z.object({
 });
 type Input = z.output<typeof Input>;
 
-const { shape: exec } = execInTerminal.data;
+const { shape: exec } = TerminalExec;
 const Output = z.object({
   session_id: exec.session_id,
   command: exec.command.nullable(),

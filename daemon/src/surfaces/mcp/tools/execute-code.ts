@@ -6,8 +6,7 @@ import type { NotebookOutput } from '../../../core/code/cells/notebook.ts';
 import { follow } from '../../../core/code/cells/follow.ts';
 import { languageWordList, languageWords } from '../../../core/code/language.ts';
 import type { CodeSession } from '../../../core/code/sessions/session.ts';
-import { CellResult, cellResult } from '../../v2/code-views.ts';
-import { executeCode as executeRoute } from '../../v2/code.ts';
+import { CellResult, cellResult, ExecuteBody } from '../../v2/code-views.ts';
 import { tool, type ToolCall, type ToolResult } from '../app.ts';
 import { asLines, cutText, footer } from '../text.ts';
 
@@ -15,10 +14,10 @@ const words = { ...languageWords, py: 'python' } as const;
 const wordList = [...languageWordList, 'py'] as const;
 
 const Input = z.object({
-  code: executeRoute.body.shape.code,
+  code: ExecuteBody.shape.code,
   language: z.enum(wordList).default('python').describe('py is python; node and js are javascript.'),
-  timeout: executeRoute.body.shape.timeout.describe('Seconds; then the code is interrupted.'),
-  session_id: executeRoute.body.shape.session_id.describe(
+  timeout: ExecuteBody.shape.timeout.describe('Seconds; then the code is interrupted.'),
+  session_id: ExecuteBody.shape.session_id.describe(
     'Keep variables in a session of this name, new or existing; without it the code runs alone.',
   ),
   kill_on_cancel: z.boolean().default(false).describe('Interrupt the code if this call is cancelled.'),

@@ -1,14 +1,14 @@
 /** The v2 route that runs a command in the shell of a terminal session. */
 import { z } from 'zod';
-import { execStatuses, type ExecStatus } from '../../../core/terminals/exec/record.ts';
+import type { ExecStatus } from '../../../core/terminals/exec/record.ts';
 import { shellNews } from '../../../core/terminals/session/start-up.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { Answer } from '../../../kit/answer.ts';
 import { stoppingMessage } from '../../../http/route/stopping.ts';
 import { route } from '../app.ts';
-import { milliseconds, namedObject, seconds, systemText } from '../../../operations/inputs.ts';
+import { milliseconds, seconds, systemText } from '../../../operations/inputs.ts';
 import { noChangeTimeout, TerminalPath } from './inputs.ts';
-import { ConsoleRecord } from './views.ts';
+import { TerminalExec } from './views.ts';
 
 const hints: Readonly<Partial<Record<ExecStatus, string>>> = {
   running:
@@ -41,15 +41,7 @@ export const execInTerminal = route({
       .default('wait')
       .describe('wait: for its turn, within timeout; fail: answer 409 when something runs.'),
   }),
-  data: namedObject('TerminalExec', {
-    session_id: z.string(),
-    command: z.string(),
-    status: z.enum(execStatuses),
-    output: z.string().describe('Plain text: what it printed, without escape sequences.'),
-    console: z.array(ConsoleRecord).describe('This command, with the prompt before it.'),
-    exit_code: z.int().nullable().describe('null until the shell has reported it.'),
-    truncated: z.boolean().describe('The output is incomplete.'),
-  }),
+  data: TerminalExec,
   errors: [
     'terminal_not_found',
     'terminal_ended',

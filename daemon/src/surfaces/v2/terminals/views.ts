@@ -3,11 +3,22 @@ import { z } from 'zod';
 import { backendNames } from '../../../core/terminals/backends/names.ts';
 import { retentions, terminalStatuses, type Terminal } from '../../../core/terminals/session/terminal.ts';
 import { cols, namedObject, rows } from '../../../operations/inputs.ts';
+import { execStatuses } from '../../../core/terminals/exec/record.ts';
 
 export const ConsoleRecord = namedObject('TerminalConsoleRecord', {
   ps1: z.string().describe('The prompt as it was shown.'),
   command: z.string(),
   output: z.string().describe('At most 30 000 characters, unless the answer is not to be cut.'),
+});
+
+export const TerminalExec = namedObject('TerminalExec', {
+  session_id: z.string(),
+  command: z.string(),
+  status: z.enum(execStatuses),
+  output: z.string().describe('Plain text: what it printed, without escape sequences.'),
+  console: z.array(ConsoleRecord).describe('This command, with the prompt before it.'),
+  exit_code: z.int().nullable().describe('null until the shell has reported it.'),
+  truncated: z.boolean().describe('The output is incomplete.'),
 });
 
 export const TerminalSession = namedObject('TerminalSession', {
