@@ -2,7 +2,8 @@
 import { constants } from 'node:os';
 import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { recordedText, recordedTexts } from '../../kit/text/text.ts';
-import type { Child, Spawn } from '../../platform/process/spawn.ts';
+import type { Child, KeeperSpawn } from '../../platform/process/spawn.ts';
+import type { ScriptDirectory } from '../../platform/stores/script-directory.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { absolute, directoryOf, withFallbacks } from '../processes/directory.ts';
 import { Command } from './command.ts';
@@ -12,7 +13,7 @@ import { differences, type RequestedValues, type SessionValues } from '../proces
 import type { LogBudget } from './log-budget.ts';
 import type { CommandNote } from './note.ts';
 import { directoryRefusal } from './refusal.ts';
-import { isTooLongForArgument, readingScript, removeAtEnd, type ScriptFiles } from './script-file.ts';
+import { isTooLongForArgument, readingScript, removeAtEnd } from './script-file.ts';
 import { resourceLimits, type CommandLimits } from './resource-limits.ts';
 import type { Session } from './sessions.ts';
 import { shellArguments, type FindProgram, type ShellName } from './shell.ts';
@@ -52,13 +53,13 @@ export interface CommandSpec {
 }
 
 export interface LauncherDeps {
-  readonly spawn: Spawn;
+  readonly spawn: KeeperSpawn;
   readonly accounts: Accounts;
   readonly findProgram: FindProgram;
   readonly isDirectory: (path: string) => boolean;
   /** Base environment of every command. */
   readonly environment: Readonly<Record<string, string>>;
-  readonly scripts: ScriptFiles;
+  readonly scripts: ScriptDirectory;
   readonly budget: LogBudget;
   /** Bytes of output that all commands keep together. */
   readonly keptBytes: () => number;

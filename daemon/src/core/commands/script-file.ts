@@ -1,16 +1,7 @@
 /** Lets a shell read a script from a file when the script is too long for an argument. */
 import type { Child } from '../../platform/process/spawn.ts';
+import type { ScriptDirectory } from '../../platform/stores/script-directory.ts';
 import { quote } from '../../kit/text/shell-word.ts';
-import type { Owner } from '../../kit/types/owner.ts';
-
-/** Creates files that only one account can read. */
-export interface ScriptFiles {
-  /** Returns a path for the next file. Throws the system's error. */
-  place(): string;
-  /** `owner` is null for the daemon's own account. Throws the system's error. */
-  write(path: string, content: string, owner: Owner | null): void;
-  remove(path: string): void;
-}
 
 /** The limit on Linux is 128 KiB, including the terminating zero byte (MAX_ARG_STRLEN in execve(2)). */
 const maxArgumentBytes = 128 * 1024 - 1;
@@ -25,7 +16,7 @@ export function readingScript(path: string): string {
 }
 
 /** A shell may read a script piece by piece, so the file stays until the command has ended. */
-export async function removeAtEnd(child: Child, path: string, files: ScriptFiles): Promise<void> {
+export async function removeAtEnd(child: Child, path: string, files: ScriptDirectory): Promise<void> {
   while (!child.end) await child.changed();
   files.remove(path);
 }

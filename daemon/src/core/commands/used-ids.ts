@@ -1,15 +1,9 @@
 /** Remembers caller-chosen ids after their command records are gone, so that each id starts at most one command. */
+import type { LineFile } from '../../platform/stores/line-file.ts';
 
 export interface UsedId {
   readonly id: string;
   readonly usedMs: number;
-}
-
-/** Writes throw the system's error on failure, and then nothing has changed. */
-export interface UsedIdStore {
-  load(): readonly UsedId[];
-  append(ids: readonly UsedId[]): void;
-  replace(ids: readonly UsedId[]): void;
 }
 
 /** How many ids of evicted commands are kept. The oldest ids are dropped first. */
@@ -24,7 +18,7 @@ export class UsedIds {
   #maxStored = 2 * keptIds;
 
   constructor(
-    private readonly store: UsedIdStore,
+    private readonly store: LineFile<UsedId>,
     private readonly now: () => number,
     /** Called when the store cannot be rewritten and therefore keeps growing. */
     private readonly onFault: (what: string, error: unknown) => void,

@@ -1,10 +1,9 @@
-/** One desktop: everything that a client can see and do on one display. */
+/** What a client asks of a desktop, and what the desktop answers. */
 import type { CoreError } from '../../kit/errors.ts';
 import type { Size, Point } from '../../kit/types/geometry.ts';
 import type { EncoderSettings } from '../../platform/picture/encoder.ts';
 import type { ComputerCapability } from '../capabilities/report.ts';
-import type { NodeQuery, NodeReading, TreeReading } from './accessibility/query.ts';
-import type { Area, DesktopAction } from './actions/action.ts';
+import type { Area } from './actions/action.ts';
 
 /** Every wait of a call ends with this signal. */
 export interface CallOptions {
@@ -114,23 +113,4 @@ export interface Recording {
   readonly isPlayable: boolean | null;
   /** Why the film ended before its time and before it was stopped. */
   readonly failure: CoreError | null;
-}
-
-/** A display that cannot be reached makes every method but `info` throw `unavailable`. */
-export interface Desktop {
-  info(options: CallOptions): Promise<DesktopInfo>;
-  screenshot(request: ScreenshotRequest, options: CallOptions): Promise<Picture>;
-  /** Waits until what the screen shows differs from a version, or until the time is over. */
-  changes(request: ChangeRequest, options: CallOptions): Promise<ScreenVersion>;
-  cursor(options: CallOptions): Promise<Point>;
-  clipboard(options: CallOptions): Promise<string>;
-  windows(options: CallOptions): Promise<WindowList>;
-  perform(action: DesktopAction, options: PerformOptions): Promise<Performed>;
-  /** Performs the actions in order and stops at the first that fails; nothing else acts on the display meanwhile. */
-  batch(actions: readonly DesktopAction[], options: PerformOptions): Promise<BatchResult>;
-  accessibility(query: NodeQuery, options: CallOptions): Promise<TreeReading>;
-  nodes(query: NodeQuery, options: CallOptions): Promise<NodeReading>;
-  record(request: RecordRequest, options: CallOptions): Promise<Recording>;
-  /** Returns the size that the screen then has. */
-  setResolution(size: Size, options: CallOptions): Promise<Size>;
 }

@@ -12,7 +12,6 @@ import type {
   BatchResult,
   CallOptions,
   ChangeRequest,
-  Desktop,
   DesktopInfo,
   Performed,
   PerformOptions,
@@ -50,7 +49,8 @@ const serverHint = 'Use an X server such as Xvfb, Xvnc or Xorg, which have the e
 /** A description does not wait longer for the accessibility bus. */
 const accessibilityMs = 1000;
 
-export class LiveDesktop implements Desktop {
+/** A display that cannot be reached makes every method but `info` and `close` throw `unavailable`. */
+export class LiveDesktop {
   readonly #queue: ActionQueue;
   #parts: DisplayParts | null = null;
   #connecting: Promise<DisplayParts> | null = null;
@@ -80,6 +80,7 @@ export class LiveDesktop implements Desktop {
     return await this.#use(({ screen }) => screen.screenshot(request, options));
   }
 
+  /** Waits until what the screen shows differs from a version, or until the time is over. */
   async changes(request: ChangeRequest, options: CallOptions): Promise<ScreenVersion> {
     return await this.#use(({ changes }) => changes.next(request, options));
   }
@@ -100,6 +101,7 @@ export class LiveDesktop implements Desktop {
     return await this.#named(() => this.#queue.perform(action, options));
   }
 
+  /** Performs the actions in order and stops at the first that fails; nothing else acts on the display meanwhile. */
   async batch(actions: readonly DesktopAction[], options: PerformOptions): Promise<BatchResult> {
     return await this.#named(() => this.#queue.batch(actions, options));
   }
@@ -117,6 +119,7 @@ export class LiveDesktop implements Desktop {
     return await this.deps.recorder.record(request, options.signal);
   }
 
+  /** Returns the size that the screen then has. */
   async setResolution(size: Size, options: CallOptions): Promise<Size> {
     // A batch computes its coordinates from the size of the screen.
     return await this.#queue.exclusively(options, () => this.#use(({ screen }) => screen.setSize(size, options)));

@@ -1,7 +1,7 @@
 /** Lists the packages of a language's toolchain, as the default account finds them. */
 import { CoreError } from '../../kit/errors.ts';
 import { decodeUtf8 } from '../../kit/text/text.ts';
-import type { ToolOutcome, ToolRequest } from '../processes/tool.ts';
+import type { Tools, ToolOutcome } from '../processes/tool.ts';
 
 export const packageLanguages = ['python', 'nodejs'] as const;
 export type PackageLanguage = (typeof packageLanguages)[number];
@@ -9,10 +9,6 @@ export type PackageLanguage = (typeof packageLanguages)[number];
 export interface Package {
   readonly name: string;
   readonly version: string;
-}
-
-export interface ToolRunner {
-  run(request: ToolRequest): Promise<ToolOutcome>;
 }
 
 const withinMs = 30_000;
@@ -60,7 +56,7 @@ const listers: Readonly<Record<PackageLanguage, Lister>> = {
 export class Packages {
   readonly #running = new Map<PackageLanguage, Promise<Package[]>>();
 
-  constructor(private readonly tools: ToolRunner) {}
+  constructor(private readonly tools: Pick<Tools, 'run'>) {}
 
   /** Packages by name. Parallel calls share one run. Throws `unavailable` when the toolchain is missing. */
   list(language: PackageLanguage): Promise<Package[]> {
@@ -76,7 +72,7 @@ export function packagesNamed(packages: readonly Package[], part: string | null)
   return packages.filter(({ name }) => part === null || folded(name).includes(folded(part)));
 }
 
-async function list(tools: ToolRunner, lister: Lister): Promise<Package[]> {
+async function list(tools: Pick<Tools, 'run'>, lister: Lister): Promise<Package[]> {
   const outcome = await tools.run({ argv: lister.argv, env: lister.env, withinMs, limitBytes });
   const packages = readOutcome(outcome, lister);
   return packages.toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));

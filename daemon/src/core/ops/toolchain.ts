@@ -1,7 +1,7 @@
 /** Lists the interpreters and tools on PATH, in the form of the 1.x interface. */
 import { aborted, Deadline } from '../../kit/deadline.ts';
 import { decodeUtf8 } from '../../kit/text/text.ts';
-import type { ToolRunner } from './packages.ts';
+import type { Tools } from '../processes/tool.ts';
 
 export interface Interpreter {
   /** Null while the version is not known. */
@@ -27,7 +27,7 @@ export interface ToolchainsDeps {
   readonly find: (program: string) => string | null;
   /** Changes when the file changes; null when the file does not exist. */
   readonly stampOf: (path: string) => string | null;
-  readonly tools: ToolRunner;
+  readonly tools: Pick<Tools, 'run'>;
 }
 
 const pythonNames = ['python3', 'python', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10'];

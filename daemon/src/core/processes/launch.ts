@@ -1,10 +1,10 @@
 /** Starts a process under a keeper, in the first of several directories that its account can enter. */
-import type { Child, ChildEnd, Spawn, SpawnRequest } from '../../platform/process/spawn.ts';
+import type { Child, ChildEnd, KeeperSpawn, SpawnRequest } from '../../platform/process/spawn.ts';
 import { startRefusal } from './refusal.ts';
 
 /** `refuse` maps an error of the system to the error for the caller. The end of the child may still be `failed`. */
 export async function launch(
-  spawn: Pick<Spawn, 'start'>,
+  spawn: Pick<KeeperSpawn, 'start'>,
   request: SpawnRequest,
   refuse: (error: unknown) => unknown,
 ): Promise<Child> {

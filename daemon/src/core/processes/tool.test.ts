@@ -1,6 +1,6 @@
 /** The account of a tool is decided before anything is started, on each platform. */
 import { expect, test } from 'bun:test';
-import type { Spawn } from '../../platform/process/spawn.ts';
+import type { KeeperSpawn } from '../../platform/process/spawn.ts';
 import { Accounts } from '../identity/accounts.ts';
 import { Tools } from './tool.ts';
 
@@ -12,7 +12,7 @@ const database = {
 };
 const request = { argv: ['python3'], withinMs: 1000, limitBytes: 1000 };
 
-function tools(platform: NodeJS.Platform, defaultUser: string | null, start: Spawn['start']): Tools {
+function tools(platform: NodeJS.Platform, defaultUser: string | null, start: KeeperSpawn['start']): Tools {
   return new Tools({
     spawn: { start },
     accounts: new Accounts({ database, own: { uid: 0, gid: 0 }, defaultUser, platform }),

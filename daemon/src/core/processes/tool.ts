@@ -6,7 +6,7 @@ import { CoreError } from '../../kit/errors.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { errnoOf } from '../../kit/errno.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
-import type { Child, Recovered, Spawn, SpawnRequest } from '../../platform/process/spawn.ts';
+import type { Child, Recovered, KeeperSpawn, SpawnRequest } from '../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 import { commandEnvironment } from './environment.ts';
 import { launch } from './launch.ts';
@@ -39,7 +39,7 @@ export type ToolOutcome =
   | { readonly kind: 'too_much' };
 
 export interface ToolsDeps {
-  readonly spawn: Pick<Spawn, 'start'>;
+  readonly spawn: Pick<KeeperSpawn, 'start'>;
   readonly accounts: Accounts;
   /** The environment of the image, without keys and without variables for the dynamic loader. */
   readonly environment: Readonly<Record<string, string>>;

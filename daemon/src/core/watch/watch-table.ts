@@ -1,6 +1,6 @@
 /** Shares one inotify queue among all watchers and delivers each event to its listeners. */
 import { inotify } from './inotify-bits.ts';
-import type { EventQueue, InotifyEvent, OpenEventQueue } from '../../platform/files/inotify.ts';
+import type { Inotify, InotifyEvent, OpenEventQueue } from '../../platform/files/inotify.ts';
 
 /** One place that a watch belongs to. A directory can be in several places, of one watcher or of several. */
 export interface Listener {
@@ -23,7 +23,7 @@ export class WatchTable {
   readonly #listeners = new Map<number, Set<Listener>>();
   readonly #receivers = new Set<Receiver>();
   readonly #fences = new Map<number, Receiver>();
-  #queue: EventQueue | null = null;
+  #queue: Inotify | null = null;
 
   constructor(open: OpenEventQueue) {
     this.#open = open;
@@ -36,8 +36,8 @@ export class WatchTable {
   }
 
   /** Ignores late events of a closed queue, because a new queue reuses the watch numbers. */
-  #openQueue(): EventQueue {
-    const queue: EventQueue = this.#open(
+  #openQueue(): Inotify {
+    const queue: Inotify = this.#open(
       (events) => {
         if (this.#queue === queue) this.#deliver(events);
       },
@@ -79,7 +79,7 @@ export class WatchTable {
     return watch;
   }
 
-  get #opened(): EventQueue {
+  get #opened(): Inotify {
     if (!this.#queue) throw new Error('no caller has joined');
     return this.#queue;
   }

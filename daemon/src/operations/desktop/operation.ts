@@ -1,9 +1,9 @@
 /** What the operations of the desktop work on. */
-import type { Desktop } from '../../core/desktop/desktop.ts';
+import type { LiveDesktop } from '../../core/desktop/live-desktop.ts';
 import { operationsOn } from '../operation.ts';
 
 export interface DesktopDeps {
-  readonly desktop: Desktop;
+  readonly desktop: LiveDesktop;
 }
 
 export const operation = operationsOn<DesktopDeps>();

@@ -23,23 +23,6 @@ export interface DbusObject {
   readonly path: string;
 }
 
-export interface DbusConnection extends Disposable {
-  readonly isOpen: boolean;
-  close(): void;
-  /** The identifier of the bus, which every start of a bus chooses anew. */
-  readonly guid: string;
-  /**
-   * Rejects with `DbusRefusal` for an error and for an answer with another signature, with `DbusClosed`, or with an
-   * `AbortError` when the signal fires first.
-   */
-  call<Answer extends readonly DbusValue[]>(
-    object: DbusObject,
-    method: DbusMethod<Answer>,
-    args: readonly DbusValue[],
-    signal: AbortSignal,
-  ): Promise<Answer>;
-}
-
 export type ConnectDbus = (address: string, signal: AbortSignal) => Promise<DbusConnection>;
 
 interface Pending {
@@ -55,7 +38,7 @@ const maxLineBytes = 4096;
 
 /** Connects, authenticates as the account of this process, and says hello. Throws `DbusUnreachable`. */
 export const connectDbus: ConnectDbus = async (address, signal) => {
-  const connection = new BusConnection();
+  const connection = new DbusConnection();
   try {
     await connection.open(socketOf(address), signal);
     await connection.call(busObject, hello, [], signal);
@@ -75,7 +58,8 @@ function reasonOf(error: unknown): string {
   return message;
 }
 
-class BusConnection implements DbusConnection {
+export class DbusConnection implements Disposable {
+  /** The identifier of the bus, which every start of a bus chooses anew. */
   guid = '';
   #socket: Socket<undefined> | null = null;
   #unsent: Buffer[] = [];
@@ -103,6 +87,10 @@ class BusConnection implements DbusConnection {
     this.#write(Buffer.from('BEGIN\r\n'));
   }
 
+  /**
+   * Rejects with `DbusRefusal` for an error and for an answer with another signature, with `DbusClosed`, or with an
+   * `AbortError` when the signal fires first.
+   */
   async call<Answer extends readonly DbusValue[]>(
     { bus: destination, path }: DbusObject,
     method: DbusMethod<Answer>,

@@ -22,18 +22,11 @@ export interface InotifyEvent {
   readonly name: string;
 }
 
-/** The interface that core uses; see `Inotify`. */
-export interface EventQueue extends Disposable {
-  watch(path: string, mask: number): number;
-  unwatch(watch: number): void;
-  fence(): number;
-}
-
 /** Opens one instance. `onEvents` receives batches, `onFault` an error that ends the reading before `dispose`. */
 export type OpenEventQueue = (
   onEvents: (events: readonly InotifyEvent[]) => void,
   onFault: (error: unknown) => void,
-) => EventQueue;
+) => Inotify;
 
 type Libc = ReturnType<typeof openLibc>;
 
@@ -49,7 +42,7 @@ function openLibc() {
 }
 
 /** Errors carry the `code` of their errno, like the errors of `node:fs`. */
-export class Inotify implements EventQueue {
+export class Inotify implements Disposable {
   readonly #libc: Libc;
   readonly #descriptor: number;
   /** An unused pipe. Adding and removing a watch on it marks a position in the event queue. */

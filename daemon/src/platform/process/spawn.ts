@@ -62,25 +62,13 @@ interface Found extends Recovered {
   readonly plane: ProcessPlane;
 }
 
-export interface Spawn {
-  /**
-   * Resolves when the command runs or has ended, or with a child whose `end` is `failed`.
-   * Rejects with the system's error when the command directory cannot be created.
-   */
-  start(request: SpawnRequest): Promise<Child>;
-  /** Stores the record of a process that was killed before its start. Rejects as `start` does. */
-  recordKilled(plane: ProcessPlane, note: object, signal: number): Promise<Child>;
-  /** Every process that an earlier daemon left here, running or ended. */
-  recover(): Promise<RecoveredByPlane>;
-}
-
 const childOomScore = 1000;
 const adoptedAtOnce = 64;
 const startingLooks = 50;
 const startingLookMs = 10;
 const statusMs = 1000;
 
-export class KeeperSpawn implements Spawn, Disposable {
+export class KeeperSpawn implements Disposable {
   readonly #commands: string;
   /** The children that have a keeper. */
   readonly #attached = new Set<Child>();
@@ -117,6 +105,10 @@ export class KeeperSpawn implements Spawn, Disposable {
     return this.#keepers.renew();
   }
 
+  /**
+   * Resolves when the command runs or has ended, or with a child whose `end` is `failed`.
+   * Rejects with the system's error when the command directory cannot be created.
+   */
   async start(request: SpawnRequest): Promise<Child> {
     // Operations that are in progress when an upgrade begins may still start processes.
     if (this.ownership.isLeft) throw new HandedOver();
@@ -129,6 +121,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     }
   }
 
+  /** Stores the record of a process that was killed before its start. Rejects as `start` does. */
   async recordKilled(plane: ProcessPlane, note: object, signal: number): Promise<Child> {
     const directory = await CommandDirectory.create(this.#spares, encodeNote(plane, note), null);
     directory.writeKilled(signal);
@@ -176,6 +169,7 @@ export class KeeperSpawn implements Spawn, Disposable {
     }
   }
 
+  /** Every process that an earlier daemon left here, running or ended. */
   async recover(): Promise<RecoveredByPlane> {
     const names = readdirSync(this.#commands);
     const recovered: Found[] = [];

@@ -15,16 +15,6 @@ export interface TerminalPlace {
   readonly path: string;
 }
 
-export interface TerminalDevices {
-  /** Blocks writers, but not typed input, until the release, also beyond the life of the daemon. */
-  readonly hold: (place: TerminalPlace) => boolean;
-  readonly release: (place: TerminalPlace) => void;
-  /** null where the size is unknown. */
-  readonly size: (place: TerminalPlace) => { readonly cols: number; readonly rows: number } | null;
-  /** Typed bytes in the terminal's buffer that no program has read yet; null where the count is unknown. */
-  readonly unreadBytes: (place: TerminalPlace) => number | null;
-}
-
 const library = once(
   () =>
     dlopen('libc.so.6', {
@@ -33,23 +23,29 @@ const library = once(
     }).symbols,
 );
 
-export const terminalDevices: TerminalDevices = {
-  hold: (place) => withDevice(place, (device) => library().tcflow(device, suspendOutput) === 0) ?? false,
-  release: (place) => void withDevice(place, (device) => library().tcflow(device, resumeOutput)),
+export const terminalDevices = {
+  /** Blocks writers, but not typed input, until the release, also beyond the life of the daemon. */
+  hold: (place: TerminalPlace): boolean =>
+    withDevice(place, (device) => library().tcflow(device, suspendOutput) === 0) ?? false,
+  release: (place: TerminalPlace): void => void withDevice(place, (device) => library().tcflow(device, resumeOutput)),
 
-  size(place) {
+  /** null where the size is unknown. */
+  size(place: TerminalPlace): { readonly cols: number; readonly rows: number } | null {
     const size = new Uint16Array(4);
     const hasSucceeded = withDevice(place, (device) => library().ioctl(device, askSize, ptr(size)) === 0);
     const [rows = 0, cols = 0] = size;
     return hasSucceeded ? { cols, rows } : null;
   },
 
-  unreadBytes(place) {
+  /** Typed bytes in the terminal's buffer that no program has read yet; null where the count is unknown. */
+  unreadBytes(place: TerminalPlace): number | null {
     const count = new Int32Array(1);
     const hasSucceeded = withDevice(place, (device) => library().ioctl(device, askUnread, ptr(count)) === 0);
     return hasSucceeded ? (count[0] ?? 0) : null;
   },
 };
+
+export type TerminalDevices = typeof terminalDevices;
 
 function withDevice<T>({ pid, path }: TerminalPlace, use: (device: number) => T): T | null {
   let device: number | null = null;

@@ -16,16 +16,9 @@ export interface ShellProcess {
   readonly program: string;
 }
 
-export interface TerminalJobs {
+export const terminalJobs = {
   /** null once the shell has ended. */
-  readonly shell: (pid: number) => ShellProcess | null;
-  /** The command line of the group leader; null when the leader has ended. */
-  readonly commandLine: (pid: number) => string | null;
-  readonly signal: (group: number, signal: NodeJS.Signals) => 'sent' | 'gone' | 'forbidden';
-}
-
-export const terminalJobs: TerminalJobs = {
-  shell(pid) {
+  shell(pid: number): ShellProcess | null {
     const stat = readText(`/proc/${pid}/stat`);
     if (stat === null) return null;
     // The program name, in parentheses, may contain any character.
@@ -39,9 +32,11 @@ export const terminalJobs: TerminalJobs = {
     };
   },
 
-  commandLine: (pid) => readText(`/proc/${pid}/cmdline`)?.replace(/\0$/, '').replaceAll('\0', ' ') || null,
+  /** The command line of the group leader; null when the leader has ended. */
+  commandLine: (pid: number): string | null =>
+    readText(`/proc/${pid}/cmdline`)?.replace(/\0$/, '').replaceAll('\0', ' ') || null,
 
-  signal(group, signal) {
+  signal(group: number, signal: NodeJS.Signals): 'sent' | 'gone' | 'forbidden' {
     try {
       process.kill(-group, constants.signals[signal]); // The runtime does not know all signal names.
       return 'sent';
@@ -53,6 +48,8 @@ export const terminalJobs: TerminalJobs = {
     }
   },
 };
+
+export type TerminalJobs = typeof terminalJobs;
 
 function directoryOf(pid: number): string | null {
   try {

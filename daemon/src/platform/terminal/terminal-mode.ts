@@ -29,14 +29,8 @@ const library = once(
  */
 export type Waiting = 'editor' | 'line' | 'no' | 'unknown';
 
-export interface TerminalModes {
-  readonly waiting: (pid: number) => Waiting;
-  /** Changes when the process becomes another program by exec. */
-  readonly image: (pid: number) => string | null;
-}
-
-export const terminalModes: TerminalModes = {
-  waiting(pid) {
+export const terminalModes = {
+  waiting(pid: number): Waiting {
     const modes = modesOf(pid);
     if (modes === null) return 'unknown';
     // A shell that was not scheduled for a while still shows the mode of its prompt.
@@ -49,7 +43,8 @@ export const terminalModes: TerminalModes = {
     return (modes.local & icanon) !== 0 ? readingLine(pid) : 'no';
   },
 
-  image(pid) {
+  /** Changes when the process becomes another program by exec. */
+  image(pid: number): string | null {
     const stat = readProc(pid, 'stat');
     if (stat === null) return null;
     const nameEnd = stat.lastIndexOf(')');
@@ -58,6 +53,8 @@ export const terminalModes: TerminalModes = {
     return `${stat.slice(stat.indexOf('('), nameEnd)} ${fields[23]} ${fields[25]}`;
   },
 };
+
+export type TerminalModes = typeof terminalModes;
 
 /** `unread`: bytes that were typed and not read yet. */
 function modesOf(pid: number): { readonly input: number; readonly local: number; readonly unread: number } | null {

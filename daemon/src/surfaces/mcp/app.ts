@@ -1,6 +1,7 @@
 /** Defines a tool as one object, what its calls work on, and what they answer. */
 import type { z } from 'zod';
 import type { Skills } from '../../core/mcp/skills/skills.ts';
+import type { Upstreams as CoreUpstreams } from '../../core/mcp/upstreams.ts';
 import type { RemoteDeps } from '../../http/route/remote.ts';
 import type { Naming } from '../../http/route/refusal.ts';
 import type { RequestContext } from '../../http/route/context.ts';
@@ -14,22 +15,8 @@ import type { BrowserDeps } from '../browser/app.ts';
 import type { V2Deps } from '../v2/app.ts';
 import type { SavedOutputs } from './saved-outputs.ts';
 
-export interface UpstreamCall {
-  readonly signal: AbortSignal;
-  /** Receives the params of each progress notification, without its token. */
-  readonly onProgress?: ((progress: Fields) => void) | undefined;
-  readonly requestId: string;
-}
-
-/** The tools of the other MCP servers of the image. */
-export interface Upstreams {
-  /** Each tool as its server describes it, under the name that this endpoint gives it. */
-  tools(signal: AbortSignal): Promise<readonly Fields[]>;
-  /** What the servers offer and the last list lacks, one sentence each. */
-  losses(): Promise<readonly string[]>;
-  /** Resolves with the result of the server, unchanged. Throws `UpstreamRefusal` for a protocol error of the server. */
-  call(name: string, input: Fields, call: UpstreamCall): Promise<Fields>;
-}
+/** The tools of the other MCP servers of the image, which are loaded with their first use. */
+type Upstreams = Pick<CoreUpstreams, 'tools' | 'call'> & { losses(): Promise<readonly string[]> };
 
 /** The objects that the tools use. */
 export interface McpDeps extends V2Deps, Omit<BrowserDeps, keyof V2Deps>, RemoteDeps {

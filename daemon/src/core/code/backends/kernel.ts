@@ -2,8 +2,8 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
 import { mintId } from '../../../kit/ids.ts';
-import type { Owner } from '../../../kit/types/owner.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
+import type { KernelDirectories } from '../../../platform/stores/kernel-directories.ts';
 import type { Account } from '../../identity/accounts.ts';
 import { commandEnvironment } from '../../processes/environment.ts';
 import type { CodeBackend } from './backend.ts';
@@ -16,16 +16,6 @@ import { defaultKernel, type Kernels, type Kernelspec, type UsableKernel } from 
 import type { Connection, InterpreterNote, KernelNote } from './note.ts';
 import type { RunningCell, SessionRecord } from '../sessions/record.ts';
 import { startProcess, type ProcessDeps } from './start-process.ts';
-
-/** Directories of kernels. Each holds a connection file and sockets, and belongs to one account only. */
-export interface KernelDirectories {
-  /** Throws the system's error. */
-  make(owner: Owner | null, file: (path: string) => string): string;
-  remove(path: string): void;
-  /** Takes over the directories of an earlier daemon and removes those that are not in `kept`. */
-  recover(kept: ReadonlySet<string>): void;
-  close(): void;
-}
 
 export interface KernelBackendDeps extends ProcessDeps {
   readonly kernels: Kernels;
@@ -116,11 +106,11 @@ export class KernelBackend implements CodeBackend {
     if (kernel) this.deps.bridges.remove(kernel.bridge, id);
   }
 
-  /** Called after all kernels in use were adopted. */
   resumeInput(): void {
     this.deps.bridges.resumeInput();
   }
 
+  /** Called after all kernels in use were adopted. */
   recovered(): void {
     this.deps.directories.recover(this.#directories);
     this.deps.bridges.listen();

@@ -1,5 +1,5 @@
 /** Starts a process of the code plane under a keeper, as an account. */
-import type { Child, Spawn, SpawnRequest } from '../../../platform/process/spawn.ts';
+import type { Child, KeeperSpawn, SpawnRequest } from '../../../platform/process/spawn.ts';
 import type { Account, Accounts } from '../../identity/accounts.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import { launch, launchIn } from '../../processes/launch.ts';
@@ -13,7 +13,7 @@ export interface ProcessRequest extends Pick<SpawnRequest, 'argv' | 'env' | 'cwd
 
 export interface ProcessDeps {
   readonly accounts: Accounts;
-  readonly spawn: Spawn;
+  readonly spawn: KeeperSpawn;
 }
 
 const graceMs = 1000;

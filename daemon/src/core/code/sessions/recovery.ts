@@ -3,24 +3,16 @@ import type { Child, Recovered } from '../../../platform/process/spawn.ts';
 import { terminateLater } from '../../processes/terminate.ts';
 import type { Backends } from '../backends/backends.ts';
 import type { Interpreter } from '../backends/interpreter.ts';
+import type { KernelBackend } from '../backends/kernel.ts';
 import { readNote, type InterpreterNote } from '../backends/note.ts';
 import type { CodeSession } from './session.ts';
 import type { RunningCell, SessionRecord } from './record.ts';
 import type { SingleRuns } from './single-runs.ts';
 
-/** Kernels need recovery beyond their processes: they also have bridges and files. */
-export interface KernelRecovery {
-  /** Takes over the bridge of an earlier daemon, before any of its kernels. */
-  recover(note: InterpreterNote, child: Child): void;
-  /** Forgets a kernel of an earlier daemon that no session uses. */
-  discard(note: InterpreterNote): void;
-  /** Called after all kernels in use were adopted. */
-  recovered(): void;
-}
-
 export interface SessionRecoveryDeps {
   readonly backends: Backends;
-  readonly kernels: KernelRecovery;
+  /** Kernels need recovery beyond their processes: they also have bridges and files. */
+  readonly kernels: KernelBackend;
   readonly single: SingleRuns;
   readonly notes: { load(id: string): RunningCell | null; remove(id: string): void };
   readonly makeSession: (record: SessionRecord) => CodeSession;

@@ -10,6 +10,7 @@ import type { Recovered } from '../../../platform/process/spawn.ts';
 import type { Accounts } from '../../identity/accounts.ts';
 import { directoryOf } from '../../processes/directory.ts';
 import type { Backends } from '../backends/backends.ts';
+import type { KernelBackend } from '../backends/kernel.ts';
 import { tooManySessions } from './capacity.ts';
 import type { Cell } from '../cells/cell.ts';
 import type { LargeValues } from '../cells/large-values.ts';
@@ -18,7 +19,7 @@ import type { CellSpec, NewSession, SessionLimits } from './requests.ts';
 import { assertSame } from './same-session.ts';
 import { CodeSession, type SessionDeps } from './session.ts';
 import type { RunningCell, SessionRecord } from './record.ts';
-import { SessionRecovery, type KernelRecovery } from './recovery.ts';
+import { SessionRecovery } from './recovery.ts';
 import { SingleRuns, type Scratch } from './single-runs.ts';
 import type { SpareInterpreters } from './spare-interpreters.ts';
 
@@ -29,7 +30,7 @@ export interface CodeSessionsDeps {
   readonly accounts: Accounts;
   readonly limits: Readonly<Record<PoolKind, SessionLimits>>;
   readonly largeValues: LargeValues;
-  readonly kernels: KernelRecovery & { close(): void; resumeInput(): void };
+  readonly kernels: KernelBackend;
   readonly scratch: Scratch;
   readonly store: RecordStore<SessionRecord>;
   readonly notes: SessionDeps['notes'] & { load(id: string): RunningCell | null };

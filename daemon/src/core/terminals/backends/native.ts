@@ -1,12 +1,12 @@
 /** Runs a shell whose terminal is held by its own keeper. */
-import type { Child, ChildEnd, Spawn } from '../../../platform/process/spawn.ts';
+import type { Child, ChildEnd, KeeperSpawn } from '../../../platform/process/spawn.ts';
 import { startHolder, type ShellBackend, type ShellLaunch, type ShellProcess } from './shell-process.ts';
 import type { TerminalSize } from '../../../kit/types/terminal-size.ts';
 
 export class NativeBackend implements ShellBackend {
   readonly name = 'native';
 
-  constructor(private readonly spawn: Spawn) {}
+  constructor(private readonly spawn: KeeperSpawn) {}
 
   async start(launch: ShellLaunch): Promise<ShellProcess> {
     const child = await startHolder(this.spawn, launch, { argv: launch.argv, stdin: launch.size });

@@ -1,6 +1,6 @@
 /** Defines a live shell process and the backend that holds its terminal: a keeper or a tmux server. */
 import type { BackendName } from './names.ts';
-import type { Child, ChildEnd, Spawn, SpawnRequest } from '../../../platform/process/spawn.ts';
+import type { Child, ChildEnd, KeeperSpawn, SpawnRequest } from '../../../platform/process/spawn.ts';
 import { launch } from '../../processes/launch.ts';
 import { systemRefusal } from '../../processes/refusal.ts';
 import type { ShellNote } from '../session/note.ts';
@@ -54,7 +54,7 @@ export function graceOf(backend: BackendName, wantedMs: number): number {
 
 /** Starts the process that holds the terminal of a session, for any backend. */
 export function startHolder(
-  spawn: Spawn,
+  spawn: KeeperSpawn,
   { note, env, cwd, account, capBytes }: ShellLaunch,
   program: Pick<SpawnRequest, 'argv' | 'stdin'>,
 ): Promise<Child> {

@@ -1,14 +1,14 @@
 /** Runs a shell whose terminal is held by its own tmux server, inside a keeper. */
 import { CoreError } from '../../../kit/errors.ts';
 import { Deadline } from '../../../kit/deadline.ts';
-import type { Child, Spawn } from '../../../platform/process/spawn.ts';
+import type { Child, KeeperSpawn } from '../../../platform/process/spawn.ts';
 import { terminateAndForget } from '../../processes/terminate.ts';
 import { graceOf, startHolder, type ShellBackend, type ShellLaunch, type ShellProcess } from './shell-process.ts';
 import { TmuxProcess, type TmuxProcessDeps } from './tmux-process.ts';
 import { tmuxScript } from './tmux-script.ts';
 
 export interface TmuxBackendDeps extends TmuxProcessDeps {
-  readonly spawn: Spawn;
+  readonly spawn: KeeperSpawn;
   /** Looks up a program in the image's PATH now; null if it is not there. */
   readonly find: (program: string) => string | null;
   /** PATH of the image. */

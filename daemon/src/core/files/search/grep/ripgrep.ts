@@ -9,7 +9,7 @@ import { CoreError } from '../../../../kit/errors.ts';
 import { HandedOver } from '../../../../kit/handed-over.ts';
 import { decodePath, systemPath } from '../../../../kit/text/path-text.ts';
 import { decodeUtf8 } from '../../../../kit/text/text.ts';
-import type { Child, Spawn, SpawnRequest } from '../../../../platform/process/spawn.ts';
+import type { Child, KeeperSpawn, SpawnRequest } from '../../../../platform/process/spawn.ts';
 import { treeKeyOf } from '../../read/ordering.ts';
 import { TimeSlices } from '../../../../kit/slices.ts';
 import { SkippedList } from '../../tree/skipped.ts';
@@ -22,7 +22,7 @@ import { type GrepFound, type GrepMatch, type GrepQuery, LineTooLong, PatternErr
 export interface RipgrepDeps {
   /** An absolute path. */
   readonly program: string;
-  readonly spawn: Spawn;
+  readonly spawn: KeeperSpawn;
   /** Called with errors that occur while the process is being stopped. */
   readonly onFault: (error: unknown) => void;
 }
