@@ -1,4 +1,4 @@
-/** Lists the dependencies of the file operations. */
+/** Lists the dependencies of the file operations, and what each is asked for. */
 import type { copyContent, copyProperties } from '../../platform/files/copy-file.ts';
 import type { Directory } from '../../platform/files/directory.ts';
 import type { readDirectory } from '../../platform/files/read-directory.ts';
@@ -12,6 +12,13 @@ import type { EditHistory } from './write/edit-history.ts';
 import type { OpenDirectory } from './open-directory.ts';
 import type { Parts } from './parts.ts';
 import type { KeyedMutex } from './write/keyed-mutex.ts';
+
+/** What every operation on one path is asked for. */
+export interface FileRequest {
+  readonly path: string;
+  /** Owns what is created, and `~` is its home; null is the default account. */
+  readonly user: string | null;
+}
 
 export interface FilesContext {
   readonly accounts: Accounts;

@@ -7,7 +7,7 @@ import type { Directory } from '../../../platform/files/directory.ts';
 import type { Entry } from '../../../platform/files/entries.ts';
 import type { SmallFile } from '../../../platform/files/small-file.ts';
 import { CoreError } from '../../../kit/errors.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { Glob, GlobError } from '../../../kit/text/glob.ts';
 import { assertRegular, kindOf } from '../write/replace.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
@@ -37,9 +37,7 @@ const pieceSpace = pieceBytes + smallBytes + 16 * 1024;
 /** The archive names this many entries that it leaves out, and counts the others. */
 const maxSkipped = 1000;
 
-export interface PackRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface PackRequest extends FileRequest {
   /**
    * Globs. Without a slash, a glob matches names at any depth; otherwise it matches paths below the directory.
    * Everything below a match is excluded too.

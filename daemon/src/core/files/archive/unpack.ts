@@ -5,7 +5,7 @@ import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
 import type { TreeWriter } from '../../../platform/files/tree-writer.ts';
 import { ArchiveShape, type Accepted, type Member } from './shape.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { assertMergeable, mergeTree } from './merge.ts';
 import { ownerFor } from '../owner.ts';
 import { clearPart, type Part } from '../parts.ts';
@@ -20,9 +20,7 @@ const maxBytes = 4 * 1024 ** 3;
 const smallBytes = 64 * 1024;
 const defaultMode = 0o755;
 
-export interface UnpackRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface UnpackRequest extends FileRequest {
   /** The archive, uncompressed. */
   readonly pieces: AsyncIterable<Uint8Array>;
   /** Keep links that lead out of the tree as they are. Otherwise such an archive is rejected. */

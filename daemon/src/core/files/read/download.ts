@@ -3,7 +3,7 @@ import { guarding } from '../../../kit/guarding.ts';
 import { promises as fs, type BigIntStats } from 'node:fs';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
 import { decodePath, showPath } from '../../../kit/text/path-text.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { etagOf } from './etag.ts';
 import { openFile, type OpenedFile } from './open-file.ts';
 import { readWhole } from './read.ts';
@@ -13,9 +13,7 @@ const operation = 'download';
 const wholeBytes = 1024 * 1024;
 const pieceBytes = 512 * 1024;
 
-export interface DownloadRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface DownloadRequest extends FileRequest {
   /** `abort` ends the download with an error if the file changes meanwhile. */
   readonly changePolicy: 'ignore' | 'abort';
 }

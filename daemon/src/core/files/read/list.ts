@@ -1,5 +1,5 @@
 /** Lists a directory or a whole tree, one page at a time. */
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { type Candidate, describe, isOfExtension, type ListedFile, ranked } from './listed-file.ts';
 import { comparePositions, decodeCursor, encodeCursor, type Order } from './ordering.ts';
 import { SkippedList, type SkippedSummary } from '../tree/skipped.ts';
@@ -7,9 +7,7 @@ import { TimeSlices } from '../../../kit/slices.ts';
 import { TopItems } from '../slices.ts';
 import { type Batch, walk, type WalkOptions } from '../tree/walk.ts';
 
-export interface ListRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface ListRequest extends FileRequest {
   readonly isRecursive: boolean;
   /** 1 lists only the directory itself; null means no limit. */
   readonly maxDepth: number | null;

@@ -2,7 +2,7 @@
 import { advise } from '../../../kit/advice.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { FileFailure, asFileOperation, type FileOperation } from '../../../kit/file-failure.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { etagOf } from './etag.ts';
 import { openFile, type OpenedFile } from './open-file.ts';
 import { findLines, readRange, wholeLength } from './read-lines.ts';
@@ -12,9 +12,7 @@ import { decodeBytes, encodingOf, type DecodedText, type TextEncoding } from './
 /** 16 MiB (contract, Files). */
 export const maxReadBytes = 16 * 1024 * 1024;
 
-export interface ReadRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface ReadRequest extends FileRequest {
   /** First line, counted from 0. A negative number counts from the end; null is the first line. */
   readonly startLine: number | null;
   /** Line to stop before, counted the same way; null is the end of the file. */

@@ -5,12 +5,10 @@ import { errnoOf } from '../../../kit/errno.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
 import { decodePath, showPath, systemPath } from '../../../kit/text/path-text.ts';
 import { etagOf } from './etag.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { maxLinks } from '../foreign-links.ts';
 
-export interface StatRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface StatRequest extends FileRequest {
   /** Report the target of a link instead of the link. */
   readonly followSymlinks: boolean;
 }

@@ -1,7 +1,7 @@
 /** Finds the paths below a directory that match a glob, and describes each match. */
 import type { Glob, GlobState } from '../../../kit/text/glob.ts';
 import { TimeSlices } from '../../../kit/slices.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { type Candidate, describe, type ListedFile, ranked } from '../read/listed-file.ts';
 import { comparePositions, type Order } from '../read/ordering.ts';
 import { readPathGlob } from './path-glob.ts';
@@ -9,9 +9,7 @@ import { SkippedList, type SkippedSummary } from '../tree/skipped.ts';
 import { TopItems } from '../slices.ts';
 import { type Batch, type Entry, walk } from '../tree/walk.ts';
 
-export interface GlobRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface GlobRequest extends FileRequest {
   /** `*.ts` matches files in the directory itself; `**` matches any number of directories. */
   readonly pattern: string;
   /** Excludes matches and everything below them. A glob without a `/` matches names at any depth. */

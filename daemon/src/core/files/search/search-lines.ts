@@ -1,12 +1,10 @@
 /** Finds the lines of one text file that match a pattern, and returns each line in full. */
 import { asFileOperation } from '../../../kit/file-failure.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import type { GrepResult } from './grep.ts';
 import { openFile } from '../read/open-file.ts';
 
-export interface LineSearchRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface LineSearchRequest extends FileRequest {
   /** Ripgrep syntax, plus look-around. */
   readonly pattern: string;
 }

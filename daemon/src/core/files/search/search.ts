@@ -1,6 +1,6 @@
 /** Finds files by a glob on their path below a directory, or on their name at any depth. */
 import { promises as fs } from 'node:fs';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import type { Glob, GlobState } from '../../../kit/text/glob.ts';
 import { readPathGlob } from './path-glob.ts';
 import { comparePositions, decodeCursor, encodeCursor, type Position, treeKeyOf } from '../read/ordering.ts';
@@ -13,9 +13,7 @@ import { type Batch, walk } from '../tree/walk.ts';
 export const searchKinds = ['file', 'directory', 'any'] as const;
 export type SearchKind = (typeof searchKinds)[number];
 
-export interface SearchRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface SearchRequest extends FileRequest {
   readonly pattern: string;
   /** A pattern without a `/` matches names at any depth. Otherwise it matches only entries of `path` itself. */
   readonly isAnyDepth: boolean;

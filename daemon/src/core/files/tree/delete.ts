@@ -1,15 +1,12 @@
 /** Deletes a file, a link or a directory. */
 import { errnoOf } from '../../../kit/errno.ts';
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import type { FileStat } from '../read/stat.ts';
 import { removeTree } from './remove-tree.ts';
 import { openTarget, type Target } from '../target.ts';
 
-export interface DeleteRequest {
-  readonly path: string;
-  /** The account whose home directory `~` stands for. */
-  readonly user: string | null;
+export interface DeleteRequest extends FileRequest {
   /** Delete a directory with everything below it. */
   readonly recursive: boolean;
 }

@@ -1,13 +1,11 @@
 /** Creates a directory, and its missing parent directories on request. */
 import { errnoOf } from '../../../kit/errno.ts';
 import { FileFailure, asFileOperation } from '../../../kit/file-failure.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { ownerFor } from '../owner.ts';
 import { createOwned, openTarget } from '../target.ts';
 
-export interface MakeDirectoryRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface MakeDirectoryRequest extends FileRequest {
   /** Create missing parent directories, and accept an existing directory. */
   readonly parents: boolean;
   /** Permission bits. If absent, the directory gets the default bits. */

@@ -1,13 +1,11 @@
 /** Replaces each occurrence of a text in a file, and counts the replacements. */
 import { asFileOperation, FileFailure } from '../../../kit/file-failure.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { replaceEach } from './edit-text.ts';
 import { attempt, putText, textOf } from './edit.ts';
 import { changeFile } from './write.ts';
 
-export interface ReplaceTextRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface ReplaceTextRequest extends FileRequest {
   /** Must not be empty. */
   readonly oldText: string;
   readonly newText: string;

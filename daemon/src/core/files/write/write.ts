@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { createHash, type Hash } from '../../../kit/crypto.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { asFileOperation, FileFailure, type FileOperation } from '../../../kit/file-failure.ts';
-import type { FilesContext } from '../context.ts';
+import type { FileRequest, FilesContext } from '../context.ts';
 import { bytesInForm, formOf, plainForm, type WrittenContent } from '../read/content.ts';
 import { etagOf } from '../read/etag.ts';
 import { ownerFor } from '../owner.ts';
@@ -14,9 +14,7 @@ import { openTarget, type Target } from '../target.ts';
 /** Size of one hash update, which takes about a millisecond. */
 const pieceBytes = 1024 * 1024;
 
-export interface WriteRequest {
-  readonly path: string;
-  readonly user: string | null;
+export interface WriteRequest extends FileRequest {
   readonly content: WrittenContent;
   readonly append: boolean;
   /** The entity tag that the file must have; null accepts any. */
