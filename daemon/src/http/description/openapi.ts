@@ -1,7 +1,7 @@
 /** Describes routes as OpenAPI 3.1, from the objects that serve them. */
 import { z } from 'zod';
 import { publicPaths } from '../guard/auth.ts';
-import { isOfV1 } from '../route/envelope.ts';
+import { isOfV1, usualMessage } from '../route/envelope.ts';
 import type { EventSchemas, RouteShape, SocketFrames } from '../route/route.ts';
 import { anyFailure, describeFailures, envelopeFields, required, type FailureForm } from './failures.ts';
 import { pascal, Schemas, type Json } from './schemas.ts';
@@ -33,8 +33,9 @@ const tags: Readonly<Record<string, string>> = {
 /** What a real call has sent and been answered. */
 export interface Example {
   /** Those of the path and those of the query. */
-  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly parameters?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
+  /** In an envelope, without the fields that say no more than that the call succeeded. */
   readonly answer?: unknown;
 }
 
@@ -57,7 +58,7 @@ export function describeApi(
   const paths: Record<string, Json> = {};
   for (const route of routes) {
     const named = isOfV1(route.path) ? ofV1 : schemas;
-    const described = describeRoute(route, named, examples[route.operation] ?? { parameters: {} }, foreign);
+    const described = describeRoute(route, named, examples[route.operation] ?? {}, foreign);
     const path = route.path.replace('...}', '}');
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: described };
   }
@@ -109,7 +110,7 @@ function describeRoute(route: RouteShape, schemas: Schemas, example: Example, fo
   const parameters = [
     ...describeParameters('path', route.params, schemas),
     ...describeParameters('query', route.query, schemas),
-  ].map((one) => withExample(one, example.parameters[String(one['name'])]));
+  ].map((one) => withExample(one, example.parameters?.[String(one['name'])]));
   const requestBody = describeBody(route, schemas, example);
   return {
     operationId: route.operation,
@@ -193,9 +194,15 @@ function describeSuccess(route: RouteShape, schemas: Schemas, { answer }: Exampl
   // Of several forms, the first is that of the example.
   const media = Object.entries(content).map(([type, one], at) => [
     type,
-    at === 0 ? withExample(one as Json, answer) : one,
+    at === 0 ? withExample(one as Json, route.data ? enveloped(answer) : answer) : one,
   ]);
   return { description: route.raw?.description ?? route.summary, content: Object.fromEntries(media) as Json };
+}
+
+function enveloped(answer: unknown): unknown {
+  if (answer === undefined) return undefined;
+  const { message = usualMessage, data, hint = null, ...top } = answer as Json;
+  return { ...top, success: true, message, data, hint };
 }
 
 /** An event of the stream; where each event has data of its own, one alternative each. */

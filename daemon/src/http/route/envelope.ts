@@ -89,6 +89,9 @@ export class Bug extends CoreError {
   }
 }
 
+/** The message of a success that has nothing else to say. */
+export const usualMessage = 'Operation successful';
+
 interface SuccessDetails {
   readonly message: string;
   readonly hint: string | null;

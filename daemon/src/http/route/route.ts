@@ -9,7 +9,7 @@ import type { Reservation } from '../../kit/memory-budget.ts';
 import { once } from '../../kit/once.ts';
 import { bodyPieces } from '../body/body-pieces.ts';
 import { assertNotEncoded } from '../body/content-coding.ts';
-import { InvalidInput, success, type ValidationError } from './envelope.ts';
+import { InvalidInput, success, usualMessage, type ValidationError } from './envelope.ts';
 import { jsonAnswer } from '../stream/json-answer.ts';
 import { subjectOf } from './subject.ts';
 import { NdjsonStream, ndjsonResponse } from '../stream/ndjson.ts';
@@ -297,6 +297,6 @@ async function respondWith(
     data,
     details,
   }: Pick<Answer<unknown>, 'data' | 'details'> = result instanceof Answer ? result : { data: result, details: {} };
-  const { message = 'Operation successful', hint = null, top, isFailure = false } = details;
+  const { message = usualMessage, hint = null, top, isFailure = false } = details;
   return jsonAnswer(success(data, { message, hint, isFailure }, top), request.method, context);
 }
