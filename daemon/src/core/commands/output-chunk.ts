@@ -19,6 +19,16 @@ export interface Rendering {
   ): number;
 }
 
+/** The bytes as they are, for a message that copies them. */
+export const plainBytes: Rendering = {
+  name: 'plain',
+  wholeCharacters: false,
+  render({ bytes }, into) {
+    into.set(bytes);
+    return bytes.length;
+  },
+};
+
 /** Upper bound of a rendered chunk: six bytes for each byte of output, plus the words around them. */
 const renderedBytes = chunkBytes * 6 + 1024;
 /** Spare buffers kept for reuse, which is more than one or two readers use at a time. */

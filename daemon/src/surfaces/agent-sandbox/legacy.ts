@@ -50,7 +50,7 @@ export const execute = route({
     const command = await begin(deps, { ...wanted, argv: shellWords(body.command) });
     const { failure } = command.state;
     if (failure)
-      return resultOf({
+      return Response.json({
         stdout: '',
         stderr: `Failed to execute command: ${failure.message}`,
         exit_code: 1,
@@ -63,7 +63,7 @@ export const execute = route({
     const isTimedOut = command.isRunning || command.state.status === 'timed_out';
     const { ends } = command.child;
     using _held = limits.room.admit((ends[0] + ends[1]) * copies);
-    return resultOf({
+    return Response.json({
       stdout: decodeUtf8(outputOf(command, 'stdout')),
       stderr: decodeUtf8(outputOf(command, 'stderr')),
       exit_code: isTimedOut ? timedOutCode : exitCodeOf(command.state),
@@ -74,15 +74,6 @@ export const execute = route({
 
 /** Bytes on their way to the client: read, as text, and as JSON. */
 const copies = 5;
-
-function resultOf(result: {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly exit_code: number;
-  readonly timed_out: boolean;
-}): Response {
-  return Response.json(result);
-}
 
 /** As Python has it: minus the number of the signal. */
 function exitCodeOf({ exitCode, signal }: CommandState): number {

@@ -3,12 +3,12 @@ import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, type HandlerContext, type ServiceImpl } from '@connectrpc/connect';
 import type { Command, CommandState } from '../../core/commands/command.ts';
 import type { StdinSource } from '../../core/commands/launcher.ts';
-import type { Rendering } from '../../core/commands/output-chunk.ts';
+import { plainBytes } from '../../core/commands/output-chunk.ts';
 import { requestOf, usualCode } from '../../http/rpc.ts';
 import { Deadline } from '../../kit/deadline.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
-import { maxCols, maxRows, type TerminalSize } from '../../kit/types/terminal-size.ts';
+import { possibleSize } from '../../kit/types/terminal-size.ts';
 import type { AgentSandboxDeps } from './app.ts';
 import { abandon, begin, endOfOutput, outputOf } from './commands.ts';
 import { commandIdKey, processPrefix } from './names.ts';
@@ -25,23 +25,12 @@ const signals: Readonly<Partial<Record<Signal, NodeJS.Signals>>> = {
   [Signal.SIGTERM]: 'SIGTERM',
   [Signal.SIGKILL]: 'SIGKILL',
 };
-const usualSize = { cols: 80, rows: 24 };
 /** How long a write waits for a process that does not read. */
 const inputWaitMs = 10_000;
 /** What closes the input of a terminal. */
 const endOfTransmission = new Uint8Array([4]);
 /** A stream that is silent sends nothing, so that this is no limit of ours. */
 const silenceMs = 2 ** 31 - 1;
-
-/** The bytes as they are: the message copies them. */
-const raw: Rendering = {
-  name: 'agent-sandbox',
-  wholeCharacters: false,
-  render({ bytes }, into) {
-    into.set(bytes);
-    return bytes.length;
-  },
-};
 
 export function codeOf(error: CoreError): Code {
   return error.code === 'stdin_closed' ? Code.Internal : usualCode(error);
@@ -63,7 +52,7 @@ export function processService(deps: AgentSandboxDeps): ServiceImpl<typeof Proce
     },
 
     async *start({ config, pty }, context) {
-      const stdin: StdinSource = pty ? { kind: 'terminal', size: sizeOf(pty) } : { kind: 'pipe' };
+      const stdin: StdinSource = pty ? { kind: 'terminal', size: possibleSize(pty) } : { kind: 'pipe' };
       const limitMs = context.timeoutMs() ?? null;
       const command = await started(deps, config, { stdin, limitMs, isAwaited: false }, context);
       const { signal } = context;
@@ -75,7 +64,7 @@ export function processService(deps: AgentSandboxDeps): ServiceImpl<typeof Proce
       yield { event: { case: 'init', value: { processId: command.pid ?? 0 } } };
       const from = { stdout: 0, stderr: 0 };
       for await (const event of commands.follow(command, {
-        ...{ from, rendering: raw, silenceMs, signal, closing: deps.closing },
+        ...{ from, rendering: plainBytes, silenceMs, signal, closing: deps.closing },
       })) {
         if (event.kind === 'bytes') yield { event: { case: event.stream, value: event.rendered } };
         else if (event.kind === 'exit') {
@@ -117,7 +106,7 @@ export function processService(deps: AgentSandboxDeps): ServiceImpl<typeof Proce
     resizeTTY({ processId, cols, rows }) {
       const { id, note } = running(deps, processId);
       if (!note.hasTerminal) throw new ConnectError('the process has no terminal', Code.FailedPrecondition);
-      commands.resize(id, sizeOf({ cols, rows }));
+      commands.resize(id, possibleSize({ cols, rows }));
       return {};
     },
   };
@@ -191,11 +180,6 @@ function stopping({ id }: Command): ConnectError {
 }
 
 const withId = (id: string) => ({ [commandIdKey]: id });
-
-/** A size that a terminal cannot have becomes one that it can. */
-function sizeOf({ cols, rows }: TerminalSize): TerminalSize {
-  return { cols: Math.min(maxCols, cols || usualSize.cols), rows: Math.min(maxRows, rows || usualSize.rows) };
-}
 
 function running({ commands }: AgentSandboxDeps, processId: number): Command {
   const found = commands

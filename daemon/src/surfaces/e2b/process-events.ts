@@ -2,7 +2,7 @@
 import { type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { Command, CommandState } from '../../core/commands/command.ts';
-import type { Rendering } from '../../core/commands/output-chunk.ts';
+import { plainBytes, type Rendering } from '../../core/commands/output-chunk.ts';
 import { replaceMessage } from '../../http/rpc.ts';
 import type { E2bDeps } from './app.ts';
 import { pingMsOf } from './keepalive.ts';
@@ -15,16 +15,6 @@ const none: Response = { event: {} };
 
 /** A viewer that attaches to a terminal gets about a screen and its scrollback. */
 const terminalReplayBytes = 256 * 1024;
-
-/** The bytes as they are: the message copies them. */
-const raw: Rendering = {
-  name: 'e2b',
-  wholeCharacters: false,
-  render({ bytes }, into) {
-    into.set(bytes);
-    return bytes.length;
-  },
-};
 
 /** One byte of flags, and the length. */
 const prefixBytes = 5;
@@ -56,7 +46,7 @@ export async function* eventsOf(
   const stdout = hasTerminal ? Math.max(0, command.child.ends[0] - terminalReplayBytes) : 0;
   const silenceMs = pingMsOf(requestHeader);
   const isJson = requestHeader.get('content-type')?.startsWith('application/connect+json') ?? false;
-  const rendering = isJson ? framed(hasTerminal) : raw;
+  const rendering = isJson ? framed(hasTerminal) : plainBytes;
   const options = { from: { stdout, stderr: 0 }, rendering, silenceMs, signal, closing };
   for await (const event of commands.follow(command, options)) {
     switch (event.kind) {

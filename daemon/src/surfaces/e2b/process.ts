@@ -6,7 +6,7 @@ import type { CommandSpec, StdinSource } from '../../core/commands/launcher.ts';
 import { requestOf } from '../../http/rpc.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
-import { maxCols, maxRows, type TerminalSize } from '../../kit/types/terminal-size.ts';
+import { possibleSize } from '../../kit/types/terminal-size.ts';
 import type { E2bDeps } from './app.ts';
 import { processIdWord } from './names.ts';
 import { callerOf, pathOf } from './caller.ts';
@@ -25,7 +25,6 @@ import {
 const own = { E2B_SANDBOX: 'true' };
 /** The shell that the clients start. */
 const bash = '/bin/bash';
-const usualSize = { cols: 80, rows: 24 };
 
 export function processService(deps: E2bDeps): ServiceImpl<typeof Process> {
   const { commands } = deps;
@@ -58,7 +57,7 @@ export function processService(deps: E2bDeps): ServiceImpl<typeof Process> {
       const { id, note, isRunning } = commandOf(deps, process);
       if (!isRunning) throw notFound(process);
       if (pty && !note.hasTerminal) throw new ConnectError('the process has no terminal', Code.Internal);
-      if (pty) commands.resize(id, sizeOf(pty));
+      if (pty) commands.resize(id, possibleSize(pty.size));
       return {};
     },
 
@@ -125,14 +124,8 @@ function specOf(deps: E2bDeps, { process, pty, tag, stdin }: StartRequest, conte
 }
 
 function stdinOf(pty: PTY | undefined, stdin: boolean | undefined): StdinSource {
-  if (pty) return { kind: 'terminal', size: sizeOf(pty) };
+  if (pty) return { kind: 'terminal', size: possibleSize(pty.size) };
   return { kind: stdin === false ? 'null' : 'pipe' };
-}
-
-/** A size that a terminal cannot have becomes one that it can. */
-function sizeOf({ size }: PTY): TerminalSize {
-  const { cols, rows } = size ?? usualSize;
-  return { cols: Math.min(maxCols, cols || usualSize.cols), rows: Math.min(maxRows, rows || usualSize.rows) };
 }
 
 /** Of several commands, the one that runs; else the newest. */
