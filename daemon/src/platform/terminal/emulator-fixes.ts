@@ -42,6 +42,12 @@ export function fixEmulator(terminal: Terminal): void {
   boundCounts(terminal);
 }
 
+/** A row that continued a row which is gone begins a line. The emulator would join it to a row inserted above it. */
+export function beginFirstRow(terminal: Terminal): void {
+  const row = coreOf(terminal).buffer.lines.get(0);
+  if (row) row.isWrapped = false;
+}
+
 /** Does at once the cleanup that a smaller emulator postpones, because it warns on the console otherwise. */
 export function cleanUp(terminal: Terminal): void {
   const { normal, alt } = coreOf(terminal).buffers;

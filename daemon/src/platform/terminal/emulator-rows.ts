@@ -70,7 +70,7 @@ function isSameStyle(a: Attributes, b: Attributes): boolean {
 }
 
 const underlineOf = ({ bg, extended }: Attributes) =>
-  bg & hasExtended ? `${extended.underlineStyle}:${extended.underlineColor}` : '';
+  bg & hasExtended ? `${extended.underlineStyle}:${String(underlineColor(extended.underlineColor))}` : '';
 
 /** The style of a reset terminal, and of the end of each line here. */
 const plain: Attributes = { fg: 0, bg: 0, extended: { underlineStyle: 0, underlineColor: -1 } };
@@ -131,9 +131,9 @@ class LineWriter {
     while (x < end) {
       const cell = row.getCell(x, this.#cell);
       if (!cell) break;
-      const isBlank = cell.getChars() === '' && cell.getWidth() > 0;
+      const isBlank = cell.getChars() === '';
+      // What is left of a wide character that was cut is as narrow as any other blank.
       x += Math.max(1, cell.getWidth());
-      if (cell.getWidth() === 0) continue;
       const style = isBlank ? backgroundOf(cell) : attributesOf(cell);
       if (!isBlank || !isSameStyle(style, this.#style)) {
         this.#skip(blanks);
@@ -193,7 +193,7 @@ class LineWriter {
     if (next) return wrappedLength(row, next, this.#other);
     for (; end > 0; end--) {
       const cell = row.getCell(end - 1, this.#other);
-      if (!cell || cell.getChars() !== '' || cell.getWidth() === 0 || backgroundOf(cell).bg !== 0) break;
+      if (!cell || cell.getChars() !== '' || backgroundOf(cell).bg !== 0) break;
     }
     return end;
   }

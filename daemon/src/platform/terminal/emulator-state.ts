@@ -1,5 +1,5 @@
 /** Renders the emulator's state beside its rows as terminal input: cursor, modes, margins and tab stops. */
-import type { Terminal } from '@xterm/headless';
+import type { IBuffer, Terminal } from '@xterm/headless';
 import { attributesOf, styleSequence, type Attributes } from './emulator-rows.ts';
 
 /** Internal parts that the emulator's public API does not expose. A test checks them against the pinned version. */
@@ -38,6 +38,7 @@ export type CountedMethod =
 type Charset = Readonly<Record<string, string>> | undefined;
 
 interface CoreBuffer {
+  readonly lines: { get(index: number): { isWrapped: boolean } | undefined };
   readonly ybase: number;
   x: number;
   readonly y: number;
@@ -68,7 +69,7 @@ export function stateText(terminal: Terminal, title: string | null): string {
   const core = coreOf(terminal);
   return [
     marginsAndTabs(terminal, core.buffer),
-    savedCursor(core.buffer),
+    savedCursor(terminal, core.buffer),
     cursor(terminal, core),
     charsets(core),
     modes(terminal, core),
@@ -79,7 +80,8 @@ export function stateText(terminal: Terminal, title: string | null): string {
 /** State of the hidden screen: where its cursor goes when that screen returns. */
 export function hiddenStateText(terminal: Terminal): string {
   const { normal } = coreOf(terminal).buffers;
-  return `${place(normal.savedX, savedRow(normal))}${styleSequence(normal.savedCurAttrData)}`;
+  const saved = placeIn(terminal.buffer.normal, terminal.cols, normal.savedX, savedRow(normal));
+  return `${saved}${styleSequence(normal.savedCurAttrData)}`;
 }
 
 function marginsAndTabs({ cols, rows }: Terminal, { scrollTop, scrollBottom, tabs }: CoreBuffer): string {
@@ -90,29 +92,31 @@ function marginsAndTabs({ cols, rows }: Terminal, { scrollTop, scrollBottom, tab
   return `${isUsual ? '' : `\x1b[3g${setStops}`}${hasMargins ? `\x1b[${scrollTop + 1};${scrollBottom + 1}r` : ''}`;
 }
 
-function savedCursor(buffer: CoreBuffer): string {
+function savedCursor({ cols, buffer: { active } }: Terminal, buffer: CoreBuffer): string {
   const { savedX, savedCurAttrData: style } = buffer;
   const hasGraphics = isGraphics(buffer.savedCharset);
   if (savedX === 0 && savedRow(buffer) === 0 && style.fg === 0 && style.bg === 0 && !hasGraphics) return '';
   const save = hasGraphics ? '\x1b(0\x1b7\x1b(B' : '\x1b7';
-  return `${place(savedX, savedRow(buffer))}${styleSequence(style)}${save}`;
+  return `${placeIn(active, cols, savedX, savedRow(buffer))}${styleSequence(style)}${save}`;
 }
 
-/** When the next character would wrap, the last character of the row is written again. */
 function cursor(terminal: Terminal, { buffer, _inputHandler }: EmulatorCore): string {
   const { originMode } = terminal.modes;
   const y = originMode ? buffer.y - buffer.scrollTop : buffer.y;
   const style = styleSequence(_inputHandler._curAttrData);
   const origin = originMode ? '\x1b[?6h' : '';
-  if (buffer.x < terminal.cols) return `${origin}${place(buffer.x, y)}${style}`;
-  return `${origin}${pastTheEnd(terminal, buffer.ybase + buffer.y, y)}${style}`;
+  return `${origin}${placeIn(terminal.buffer.active, terminal.cols, buffer.x, buffer.y, y)}${style}`;
 }
 
-/** Writes the last character of the row again. A row that is completely blank is then erased. */
-function pastTheEnd({ cols, buffer: { active } }: Terminal, rowIndex: number, y: number): string {
-  const row = active.getLine(rowIndex);
+/**
+ * Moves to a place on the screen of a buffer; `y` is the row that the sequence names. When the next character would
+ * wrap, the last character of the row is written again. A row that is completely blank is then erased.
+ */
+function placeIn(buffer: IBuffer, cols: number, x: number, screenRow: number, y = screenRow): string {
+  if (x < cols) return place(x, y);
+  const row = buffer.getLine(buffer.baseY + screenRow);
   const isWide = row?.getCell(cols - 1)?.getWidth() === 0;
-  const last = row?.getCell(isWide ? cols - 2 : cols - 1) ?? active.getNullCell();
+  const last = row?.getCell(isWide ? cols - 2 : cols - 1) ?? buffer.getNullCell();
   const written = `${place(cols - (isWide ? 2 : 1), y)}${styleSequence(attributesOf(last))}${last.getChars() || ' '}`;
   return last.getChars() === '' && row?.translateToString(true) === '' ? `${written}\x1b[2K` : written;
 }

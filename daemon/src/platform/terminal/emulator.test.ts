@@ -153,7 +153,17 @@ test('a serialized emulator restores the same state, and both continue alike', a
       for (const emulator of [original, restored]) emulator.write(Buffer.from(after));
       expect(await restored.read()).toEqual(await original.read());
     }),
-    { numRuns: 1000, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
+    {
+      ...{ numRuns: 1000, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
+      examples: [
+        ['\x1b[106m\x1b[?1049h\x1b[0;0Thello ', ''], // A background that is saved with the cursor.
+        ['\x1b[4:3mhello \x1b[59mhello ', ''], // Two ways to have no colour of the underline.
+        ['👩\b\x1b[@', 'x'], // A wide character that is cut.
+        [`\x1b[?1049h${'x'.repeat(23)}\x1b[6d\r\n`, ''], // The first row continued one that is gone.
+        [`${'x'.repeat(23)}\x1b[S`, '\x1b[L\b'],
+        [`${'x'.repeat(20)}\x1b[?1049h`, '\x1b[?1049lx'], // A saved cursor behind the last column.
+      ],
+    },
   );
 });
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { IBuffer, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../../kit/types/terminal-size.ts';
 import { lineText, wrappedLength } from './emulator-rows.ts';
-import { cleanUp, fixEmulator } from './emulator-fixes.ts';
+import { beginFirstRow, cleanUp, fixEmulator } from './emulator-fixes.ts';
 import { coreOf, hiddenStateText, stateText } from './emulator-state.ts';
 import { registerWidths } from './emulator-widths.ts';
 
@@ -68,7 +68,10 @@ export const openEmulator: OpenEmulator = async ({ cols, rows }, { keepsText } =
     },
     write(bytes) {
       if (history) history.write(bytes);
-      else parse(terminal, bytes);
+      else {
+        parse(terminal, bytes);
+        beginFirstRow(terminal);
+      }
       noteLoss();
     },
     resize(size) {
@@ -181,7 +184,8 @@ class TextRows {
   addRow(buffer: IBuffer, y: number): number {
     const row = buffer.getLine(y);
     if (!row) return 0;
-    const next = buffer.getLine(y + 1);
+    // Past its end, the emulator's list of rows begins again.
+    const next = y + 1 < buffer.length ? buffer.getLine(y + 1) : undefined;
     const text = next?.isWrapped
       ? row.translateToString(false, 0, wrappedLength(row, next, buffer.getNullCell()))
       : row.translateToString(true);
@@ -206,7 +210,8 @@ async function serialize(terminal: Terminal, title: string | null, limits: Seria
     return `${await rowsText(terminal, normal, { ...limits, maxBytes: limits.maxBytes - state.length })}${state}`;
   }
   const shown = await rowsText(terminal, active, { scrollbackRows: 0, maxBytes: 0 });
-  const rest = `${hiddenStateText(terminal)}\x1b[?1049h\x1b[0m\x1b[H${shown}${state}`;
+  // The other screen begins with the background of the cursor that is saved, so it is cleared.
+  const rest = `${hiddenStateText(terminal)}\x1b[?1049h\x1b[0m\x1b[2J\x1b[H${shown}${state}`;
   const room = limits.maxBytes - Buffer.byteLength(rest);
   return `${await rowsText(terminal, normal, { ...limits, maxBytes: room })}${rest}`;
 }
