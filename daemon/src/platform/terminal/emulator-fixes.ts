@@ -39,6 +39,16 @@ export function fixEmulator(terminal: Terminal): void {
       return true;
     });
   }
+  // Without wrapping, the emulator writes over the second cell of a wide character and keeps the character.
+  const { print } = handler;
+  handler.print = (...args) => {
+    print.apply(handler, args);
+    if (core.coreService.decPrivateModes.wraparound) return;
+    const row = core.buffer.lines.get(core.buffer.ybase + core.buffer.y);
+    const x = terminal.cols - 2;
+    const isCut = row?.getWidth(x) === 2 && row.getWidth(x + 1) !== 0;
+    if (isCut) row.setCellFromCodepoint(x, 0, 1, handler._curAttrData);
+  };
   boundCounts(terminal);
 }
 

@@ -81,7 +81,7 @@ export function attributesOf(cell: IBufferCell): Attributes {
 }
 
 /** An erased cell keeps only its background. */
-function backgroundOf(cell: IBufferCell): Attributes {
+export function backgroundOf(cell: IBufferCell): Attributes {
   return { ...plain, bg: attributesOf(cell).bg & (mode | 0xff_ff_ff) };
 }
 

@@ -1,6 +1,6 @@
 /** Renders the emulator's state beside its rows as terminal input: cursor, modes, margins and tab stops. */
 import type { IBuffer, Terminal } from '@xterm/headless';
-import { attributesOf, styleSequence, type Attributes } from './emulator-rows.ts';
+import { attributesOf, backgroundOf, styleSequence, type Attributes } from './emulator-rows.ts';
 
 /** Internal parts that the emulator's public API does not expose. A test checks them against the pinned version. */
 export interface EmulatorCore {
@@ -8,7 +8,11 @@ export interface EmulatorCore {
   readonly buffers: { readonly normal: CoreBuffer; readonly alt: CoreBuffer };
   readonly coreService: {
     isCursorHidden: boolean;
-    readonly decPrivateModes: { readonly cursorStyle?: string; readonly cursorBlink?: boolean };
+    readonly decPrivateModes: {
+      readonly cursorStyle?: string;
+      readonly cursorBlink?: boolean;
+      readonly wraparound: boolean;
+    };
   };
   readonly coreMouseService: { readonly activeEncoding: string };
   readonly _inputHandler: Record<CountedMethod, (counted: { readonly params: number[] }) => boolean> & {
@@ -18,6 +22,7 @@ export interface EmulatorCore {
     restoreCursor: (...args: unknown[]) => boolean;
     _moveCursor: (x: number, y: number) => void;
     _restrictCursor(): void;
+    print: (...args: unknown[]) => void;
     _setCursor(x: number, y: number): void;
     parse(bytes: Uint8Array): void;
     eraseInDisplay(params: { readonly params: readonly number[] }): void;
@@ -37,8 +42,14 @@ export type CountedMethod =
 
 type Charset = Readonly<Record<string, string>> | undefined;
 
+interface CoreRow {
+  isWrapped: boolean;
+  getWidth(x: number): number;
+  setCellFromCodepoint(x: number, codePoint: number, width: number, style: Attributes): void;
+}
+
 interface CoreBuffer {
-  readonly lines: { get(index: number): { isWrapped: boolean } | undefined };
+  readonly lines: { get(index: number): CoreRow | undefined };
   readonly ybase: number;
   x: number;
   readonly y: number;
@@ -97,7 +108,12 @@ function savedCursor({ cols, buffer: { active } }: Terminal, buffer: CoreBuffer)
   const hasGraphics = isGraphics(buffer.savedCharset);
   if (savedX === 0 && savedRow(buffer) === 0 && style.fg === 0 && style.bg === 0 && !hasGraphics) return '';
   const save = hasGraphics ? '\x1b(0\x1b7\x1b(B' : '\x1b7';
-  return `${placeIn(active, cols, savedX, savedRow(buffer))}${styleSequence(style)}${save}`;
+  const row = savedRow(buffer);
+  const last = active.getLine(active.baseY + row)?.getCell(cols - 1);
+  // A cursor behind the last column is there because a blank was typed.
+  const isTyped = savedX >= cols && last?.getChars() === '' && last.getWidth() === 1;
+  const erased = isTyped ? `${place(cols - 1, row)}${styleSequence(backgroundOf(last))}\x1b[X` : '';
+  return `${placeIn(active, cols, savedX, row)}${styleSequence(style)}${save}${erased}`;
 }
 
 function cursor(terminal: Terminal, { buffer, _inputHandler }: EmulatorCore): string {

@@ -158,6 +158,8 @@ test('a serialized emulator restores the same state, and both continue alike', a
       examples: [
         ['\x1b[106m\x1b[?1049h\x1b[0;0Thello ', ''], // A background that is saved with the cursor.
         ['\x1b[4:3mhello \x1b[59mhello ', ''], // Two ways to have no colour of the underline.
+        ['\x1b[6;20He\x1b7hello ', '\x1b8x'],
+        ['wide 日本語\x1b[?7lwide 日本語hello ', '👩\x1b[0m👩\r\n'],
         ['👩\b\x1b[@', 'x'], // A wide character that is cut.
         [`\x1b[?1049h${'x'.repeat(23)}\x1b[6d\r\n`, ''], // The first row continued one that is gone.
         [`${'x'.repeat(23)}\x1b[S`, '\x1b[L\b'],
