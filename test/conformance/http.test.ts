@@ -296,7 +296,7 @@ test(
       ['GET /v2/sandbox/packages', '?lang=python', undefined, 503],
       ['GET /v1/sandbox/packages/python', '', undefined, 503],
     ]),
-  { env: { SVC_DEFAULT_USER: 'no-such-account' } },
+  { env: { SVC_DEFAULT_USER: 'no-such-account' }, expectedWarnings: ['commands without a user cannot run'] },
 );
 
 /** Each request gets its status, which the description of its operation contains; the id in a path is `running`. */
