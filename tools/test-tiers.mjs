@@ -58,7 +58,7 @@ const sameInEveryRoot = [
     'recipes',
     'restore',
     'v2-clients',
-    ...['error-codes', 'messages', 'misspelt-calls', 'origins', 'parser-fuzz', 'text-form', 'tracing'],
+    ...['error-codes', 'messages', 'misspelt-calls', 'origins', 'parser-fuzz', 'frames-fuzz', 'text-form', 'tracing'],
     'mcp.',
   ),
   ...['bad-input', 'fuzz', 'recording', 'relay', 'screen', 'socket', 'tmux'].flatMap((part) =>

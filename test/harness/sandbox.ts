@@ -216,7 +216,10 @@ export class Sandbox {
     if (!this.#isForked) return pid;
     const isMeant = (child: number) =>
       /^NSpid:.*\s(\d+)$/m.exec(readProcess(String(child), 'status'))?.[1] === `${pid}`;
-    return childrenOf(this.initPid).find(isMeant) ?? 0;
+    const child = childrenOf(this.initPid).find(isMeant);
+    // A signal to process 0 would reach the whole test run.
+    if (child === undefined) throw new Error(`init has no child ${pid}`);
+    return child;
   }
 
   logLines(): JsonObject[] {
