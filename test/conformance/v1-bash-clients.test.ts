@@ -1,6 +1,7 @@
 /** The 1.x client libraries: their requests on the wire, none of which runs a command twice. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFewDescriptors } from '../harness/descriptors.ts';
 import { expect, test, type Json, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 import { call, go, javascript, python, v1Clients } from '../harness/v1-client.ts';
@@ -61,20 +62,17 @@ function waiting(sandbox: Sandbox): { command: string; begun: () => Promise<void
   };
 }
 
-function limitDescriptors(sandbox: Sandbox, limit: string): void {
-  const { exitCode } = Bun.spawnSync(['prlimit', '--pid', String(sandbox.daemonPid), `--nofile=${limit}:`]);
-  expect(exitCode).toBe(0);
-}
-
 test('V1BASH-1 VER-3 a command that has run is answered with 200, also when its output cannot be read now', async ({
   sandbox,
 }) => {
   const { command, begun, letGo } = waiting(sandbox);
   const running = call(sandbox, javascript, 'POST /v1/bash/exec', { session_id: 's', command });
   await begun();
-  limitDescriptors(sandbox, '3');
-  letGo();
-  const { status, requests, body } = await running.finally(() => limitDescriptors(sandbox, '1024'));
+  const { status, requests, body } = await (async () => {
+    using _few = withFewDescriptors(sandbox, 0);
+    letGo();
+    return await running;
+  })();
 
   expect([status, requests]).toEqual([200, 1]);
   expect(body.data).toMatchObject({ status: 'completed', exit_code: 0, stdout: '', offset: 0 });

@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { withFewDescriptors } from '../harness/descriptors.ts';
 import { inRoom, otherDisk } from '../harness/disks.ts';
 import { showFigures } from '../harness/figures.ts';
 import { expect, fixture, test, type Reply, type EnvelopeBody } from '../harness/sandbox.ts';
@@ -204,12 +205,12 @@ test('PROMISE-5 a daemon without free descriptors refuses requests, and no file 
   const path = (n: number) => join(sandbox.directory, `file-${n}`);
   const writers = Array.from({ length: 60 }, (_, n) => n);
   for (const n of writers) writeFileSync(path(n), version(0));
-  const limit = (count: number) => spawnSync('prlimit', ['--pid', String(sandbox.daemonPid), `--nofile=${count}:`]);
-  expect(limit(sandbox.descriptors().length + 90).status).toBe(0);
-  const answers = await Promise.all(
-    writers.map((n) => sandbox.request('POST /v2/fs/write', { path: path(n), content: version(1) })),
-  );
-  limit(4096);
+  const answers = await (async () => {
+    using _few = withFewDescriptors(sandbox, 90);
+    return await Promise.all(
+      writers.map((n) => sandbox.request('POST /v2/fs/write', { path: path(n), content: version(1) })),
+    );
+  })();
 
   for (const [n, { status, body }] of answers.entries()) {
     expect(wholeVersion(readFileSync(path(n), 'utf8'))).toBe(status === 200 ? 1 : 0);

@@ -42,6 +42,16 @@ export function wordsOfErrno(errnoName: string): string {
   return words[errnoName] ?? errnoName;
 }
 
+/** Null when the call finds no free descriptor. */
+export function nullWithoutDescriptor<T>(call: () => T): T | null {
+  try {
+    return call();
+  } catch (error) {
+    if (isOutOfDescriptors(errnoOf(error))) return null;
+    throw error;
+  }
+}
+
 /** Null when the work fails with this error of the system. */
 export async function nullOn<T>(errnoName: string, work: Promise<T>): Promise<T | null> {
   try {

@@ -151,12 +151,13 @@ export function firstFailure(error: unknown): unknown {
   return error instanceof SuppressedError ? firstFailure(error.suppressed) : error;
 }
 
+export const noDescriptor = 'the daemon has no descriptor left';
 export const descriptorHint = 'Try again when other calls or commands have ended, or raise the limit on open files.';
 
 /** Maps a failure for want of a descriptor, which any call to the system may meet; returns other errors unchanged. */
 export function withoutDescriptors(error: unknown): unknown {
   if (!isOutOfDescriptors(errnoOf(error))) return error;
-  return new CoreError('unavailable', 'the daemon has no descriptor left', {
+  return new CoreError('unavailable', noDescriptor, {
     hint: descriptorHint,
   });
 }

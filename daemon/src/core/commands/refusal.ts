@@ -1,6 +1,6 @@
 /** Maps failures to start or read a command to errors that say what to do. */
 import { errnoOf, isOutOfDescriptors } from '../../kit/errno.ts';
-import { CoreError } from '../../kit/errors.ts';
+import { CoreError, noDescriptor } from '../../kit/errors.ts';
 import { earlyKillMs } from './early-kills.ts';
 import { systemRefusal } from '../processes/refusal.ts';
 
@@ -14,7 +14,7 @@ export function readLogs<T>(id: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw isOutOfDescriptors(errnoOf(error)) ? unreadNow(id, 'the daemon has no descriptor left') : error;
+    throw isOutOfDescriptors(errnoOf(error)) ? unreadNow(id, noDescriptor) : error;
   }
 }
 

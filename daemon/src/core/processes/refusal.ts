@@ -1,6 +1,6 @@
 /** Converts the failure to start a process into an error with a hint. */
 import { errnoOf, isOutOfDescriptors } from '../../kit/errno.ts';
-import { CoreError } from '../../kit/errors.ts';
+import { CoreError, noDescriptor } from '../../kit/errors.ts';
 import type { Fields } from '../../kit/types/fields.ts';
 import type { ChildEnd } from '../../platform/process/spawn.ts';
 
@@ -53,7 +53,7 @@ function cwdHint(errnoName: string, user: string): string {
 export function systemRefusal(error: unknown, what: string): unknown {
   const code = errnoOf(error) ?? '';
   if (isDiskFull(code)) return diskFull(what, { errnoName: code });
-  if (isOutOfDescriptors(code)) return nothingLeft('the daemon has no descriptor left', { errnoName: code });
+  if (isOutOfDescriptors(code)) return nothingLeft(noDescriptor, { errnoName: code });
   return error;
 }
 

@@ -1,6 +1,6 @@
 /** A range of an open file, as a body that the runtime sends by itself. */
 import { closeSync, openSync } from 'node:fs';
-import { errnoOf, isOutOfDescriptors } from '../../kit/errno.ts';
+import { nullWithoutDescriptor } from '../../kit/errno.ts';
 
 /**
  * Null when no descriptor is left: the runtime opens the file again when it starts to send, and answers for itself when
@@ -8,11 +8,8 @@ import { errnoOf, isOutOfDescriptors } from '../../kit/errno.ts';
  */
 export function fileSlice(descriptor: number, from: number, to: number): Blob | null {
   const path = `/proc/self/fd/${descriptor}`;
-  try {
+  return nullWithoutDescriptor(() => {
     closeSync(openSync(path, 'r'));
-  } catch (error) {
-    if (isOutOfDescriptors(errnoOf(error))) return null;
-    throw error;
-  }
-  return Bun.file(path).slice(from, to);
+    return Bun.file(path).slice(from, to);
+  });
 }

@@ -1,7 +1,7 @@
 /** One command as the daemon sees it: a live keeper first, and after that the files in its directory. */
 import { constants } from 'node:os';
 import type { ByteLog, Piece } from '../../kit/byte-log.ts';
-import { errnoOf, isOutOfDescriptors, nullOnNow } from '../../kit/errno.ts';
+import { errnoOf, isOutOfDescriptors, nullWithoutDescriptor } from '../../kit/errno.ts';
 import type { Ownership } from '../../kit/ownership.ts';
 import type { StreamName } from '../../kit/types/stream-name.ts';
 import type { ChildEnd } from './child-end.ts';
@@ -278,14 +278,14 @@ export class Child {
     if (await this.#attachOrSettle()) await reported;
   }
 
-  /** False when the keeper has gone. Without a free descriptor nobody can know, so the child waits for one. */
+  /** False when the keeper has gone. Only a free descriptor shows whether it has, so the call waits for one. */
   async #attachOrSettle(): Promise<boolean> {
     while (!this.#isForgotten) {
       try {
         await this.attach();
         return true;
       } catch (error) {
-        if (!isOutOfDescriptors(errnoOf(error)) && nullOnNow('EMFILE', () => this.settleFromJournal()) !== null)
+        if (!isOutOfDescriptors(errnoOf(error)) && nullWithoutDescriptor(() => this.settleFromJournal()) !== null)
           return false;
         await Bun.sleep(retryMs);
       }

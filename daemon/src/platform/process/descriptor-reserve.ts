@@ -1,6 +1,6 @@
 /** Descriptors that this daemon does not use, so that a daemon which is started again at the limit has enough. */
 import { closeSync, openSync } from 'node:fs';
-import { nullOnNow } from '../../kit/errno.ts';
+import { nullWithoutDescriptor } from '../../kit/errno.ts';
 
 /** To find every command again, a daemon also reads files, one after another, and opens what a used daemon has open. */
 const reserved = 8;
@@ -11,7 +11,7 @@ const left = 4;
 export function holdReserve(): void {
   const opened: number[] = [];
   while (opened.length < reserved + left) {
-    const descriptor = nullOnNow('EMFILE', () => openSync('/dev/null', 'r'));
+    const descriptor = nullWithoutDescriptor(() => openSync('/dev/null', 'r'));
     if (descriptor === null) break;
     opened.push(descriptor);
   }
