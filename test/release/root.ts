@@ -134,18 +134,23 @@ export class Daemon implements AsyncDisposable {
     this.url = (JSON.parse(serving) as { url: string }).url;
   }
 
-  /** The pid of init, seen from outside. */
+  /** The pid of init, seen from outside. It throws once init has ended: a signal to process 0 reaches the test run. */
   get initPid(): number {
-    return childrenOf(this.child.pid ?? 0)[0] ?? 0;
+    return this.#found('init', this.#initPids()[0]);
   }
 
   get daemonPid(): number {
-    return childrenOf(this.initPid).find((pid) => nameOf(pid) === 'boxkeep-daemon') ?? 0;
+    return this.#found('the daemon', this.#daemonPids()[0]);
+  }
+
+  /** Whether init has replaced the daemon that had this pid. */
+  hasAnotherThan(pid: number): boolean {
+    return this.#daemonPids().some((other) => other !== pid);
   }
 
   /** Every process of the namespace by name, except a keeper that waits for the next command; zombies count. */
   processes(): string[] {
-    const all = [this.initPid];
+    const all = this.#initPids();
     for (const pid of all) all.push(...childrenOf(pid));
     return all.map(nameOf).filter((name) => name !== 'boxkeep-spare');
   }
@@ -179,8 +184,22 @@ export class Daemon implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.initPid > 0) process.kill(this.initPid, 'SIGKILL');
+    for (const pid of this.#initPids()) process.kill(pid, 'SIGKILL');
     await ended(this.child);
+  }
+
+  #initPids(): number[] {
+    return childrenOf(this.child.pid ?? 0);
+  }
+
+  #daemonPids(): number[] {
+    const [initPid = 0] = this.#initPids();
+    return childrenOf(initPid).filter((pid) => nameOf(pid) === 'boxkeep-daemon');
+  }
+
+  #found(what: string, pid: number | undefined): number {
+    if (pid === undefined) throw new Error(`${what} does not run; its standard error: ${this.stderr}`);
+    return pid;
   }
 }
 

@@ -140,7 +140,7 @@ describe.each(Object.entries(kinds))('%s', (_, { make, unpacksInto, keepsIn, orp
     await using daemon = await root.start();
     const before = daemon.daemonPid;
     process.kill(before, 'SIGKILL');
-    await until('another one is there', () => daemon.daemonPid !== 0 && daemon.daemonPid !== before);
+    await until('another one is there', () => daemon.hasAnotherThan(before));
     const answers = () =>
       fetch(`${daemon.url}/health`, { keepalive: false }).then(
         ({ status }) => status === 200,

@@ -7,11 +7,14 @@ const reserved = 8;
 /** At the limit, this daemon must be able to serve the clients that end commands. */
 const left = 4;
 
+/** Throws when this process has no descriptor left. It opens a directory that each root has, unlike /dev/null. */
+export const takeDescriptor = (): number => openSync('/proc', 'r');
+
 /** Holds them for as long as the process lives; fewer where the limit does not allow more. */
 export function holdReserve(): void {
   const opened: number[] = [];
   while (opened.length < reserved + left) {
-    const descriptor = nullWithoutDescriptor(() => openSync('/dev/null', 'r'));
+    const descriptor = nullWithoutDescriptor(takeDescriptor);
     if (descriptor === null) break;
     opened.push(descriptor);
   }

@@ -1,7 +1,8 @@
 /** One connection to a keeper over a Unix socket: sends and receives whole frames. */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import type { Socket } from 'bun';
 import { errnoOf } from '../../kit/errno.ts';
+import { takeDescriptor } from './descriptor-reserve.ts';
 import { FrameReader } from './keeper-protocol.ts';
 
 export interface KeeperEvents {
@@ -31,7 +32,7 @@ export class KeeperConnection {
         // The keeper has accepted the connection, and another one right after it.
         if (errnoOf(error) === 'ECONNRESET' && attempt < maxAttempts) continue;
         // The runtime reports a refused connection also when it had no descriptor for one.
-        closeSync(openSync('/dev/null', 'r'));
+        closeSync(takeDescriptor());
         throw error;
       }
     }
