@@ -12,10 +12,11 @@ const seconds = Number(process.env['BOXKEEP_MIXED_SECONDS'] ?? 30);
 /** The daemon releases memory 10 to 20 s after the load. */
 const quietMs = 30_000;
 /**
- * After the release, 24 to 27 MiB of anonymous memory and 43 to 46 MiB in all were measured. A daemon that has loaded
- * every route has 19 MiB of anonymous memory without any load.
+ * After the release, anonymous memory of 27 MiB remains of 2 s of load, 28 of 15 s, 35 of 30 and 60 s, 37 of 120 s, and 39
+ * of 240 s. Objects are 7 to 10 MiB of it and do not grow: the rest is partly used blocks, and 5 000 commands that follow
+ * take 3 MiB off it. A daemon that has loaded every route has 19 MiB of anonymous memory without any load.
  */
-const quietLimit = { anonymousMib: 36, residentMib: 56 };
+const quietLimit = { anonymousMib: 44, residentMib: 64 };
 
 test(
   'PROMISE-10 PROMISE-7 a mixed load in 256 MiB ends no daemon, gets no 500 and loses no byte, and its memory is bounded',
