@@ -55,8 +55,15 @@ const serverEntries = () =>
       return z.NEVER;
     }
   });
-const wholeNumber = (min: number, max: number) => () =>
-  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(min).max(max));
+const wholeNumber = (min: number, max: number) => () => {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  return z.string().regex(/^\d+$/, rule).transform(Number).pipe(z.number().min(min, rule).max(max, rule));
+};
+const oneOf =
+  <const T extends string>(...words: T[]) =>
+  () =>
+    z.enum(words, `must be one of ${words.join(', ')}`);
+const absolutePath = () => z.string().regex(/^\//, 'must be an absolute path');
 
 export const settings = {
   host: setting<string>({
@@ -82,7 +89,7 @@ export const settings = {
   }),
   apiKeyFile: setting<string | null>({
     variable: 'SVC_API_KEY_FILE',
-    schema: () => z.string().regex(/^\//, 'must be an absolute path'),
+    schema: absolutePath,
     fallback: null,
     sentence:
       'File that holds the key, in place of SVC_API_KEY; SIGHUP reads it again. SANDBOX_API_KEY_FILE is read too.',
@@ -141,20 +148,20 @@ export const settings = {
   }),
   runtimeDir: setting<string | null>({
     variable: 'SVC_RUNTIME_DIR',
-    schema: () => z.string().regex(/^\//, 'must be an absolute path'),
+    schema: absolutePath,
     fallback: null,
     sentence:
       'Private directory for commands and their logs: /var/lib/boxkeep/<port>, else /run, else the temp directory.',
   }),
   apiSurface: setting<'full' | 'v2'>({
     variable: 'SVC_API_SURFACE',
-    schema: () => z.enum(['full', 'v2']),
+    schema: oneOf('full', 'v2'),
     fallback: 'full',
     sentence: 'full, or v2 to remove /v1 except ping, capabilities and its description.',
   }),
   logLevel: setting<(typeof logLevels)[number]>({
     variable: 'SVC_LOG_LEVEL',
-    schema: () => z.enum(logLevels),
+    schema: oneOf(...logLevels),
     fallback: 'info',
     sentence: `Lowest level to log: ${logLevels.join(', ')}.`,
   }),
@@ -179,7 +186,7 @@ export const settings = {
   }),
   terminalBackend: setting<'auto' | 'native' | 'tmux'>({
     variable: 'SVC_SHELL_BACKEND',
-    schema: () => z.enum(['auto', 'native', 'tmux']),
+    schema: oneOf('auto', 'native', 'tmux'),
     fallback: 'auto',
     sentence:
       'Backend of terminals: native or tmux; auto is native. tmux can lose the last bytes of a session that prints and ends at once.',
@@ -199,7 +206,7 @@ export const settings = {
   }),
   codeBackend: setting<'auto' | 'native' | 'kernel'>({
     variable: 'SVC_CODE_BACKEND',
-    schema: () => z.enum(['auto', 'native', 'kernel']),
+    schema: oneOf('auto', 'native', 'kernel'),
     fallback: 'auto',
     sentence:
       'Backend for Python code: native is the plain interpreter, kernel is ipykernel, auto is the best available one.',
@@ -266,7 +273,7 @@ export const settings = {
   }),
   agentBrowserBin: setting<string | null>({
     variable: 'SVC_AGENT_BROWSER_BIN',
-    schema: () => z.string().regex(/^\//, 'must be an absolute path'),
+    schema: absolutePath,
     fallback: null,
     sentence: 'Path of an agent-browser CLI that takes over browser snapshots and the actions on their refs.',
   }),
@@ -298,7 +305,7 @@ export const settings = {
   }),
   mcpAnswers: setting<'text' | 'structured'>({
     variable: 'SVC_MCP_ANSWERS',
-    schema: () => z.enum(['text', 'structured']),
+    schema: oneOf('text', 'structured'),
     fallback: 'text',
     sentence:
       'Answers of the built-in MCP tools: text, or structured for programs, which adds structuredContent and output schemas and sends long texts twice.',
@@ -312,7 +319,7 @@ export const settings = {
   }),
   e2b: setting<'on' | 'off'>({
     variable: 'SVC_E2B',
-    schema: () => z.enum(['on', 'off']),
+    schema: oneOf('on', 'off'),
     fallback: 'off',
     sentence: 'on serves the protocol of E2B, so that its SDKs work with this daemon.',
   }),
@@ -336,7 +343,7 @@ export const settings = {
   }),
   agentSandbox: setting<'on' | 'off'>({
     variable: 'SVC_AGENT_SANDBOX',
-    schema: () => z.enum(['on', 'off']),
+    schema: oneOf('on', 'off'),
     fallback: 'off',
     sentence: 'on serves the runtime interface of Kubernetes agent-sandbox, so that its clients work with this daemon.',
   }),
@@ -378,7 +385,7 @@ export const settings = {
   }),
   skillsPath: setting<string | null>({
     variable: 'SVC_SKILLS_PATH',
-    schema: () => z.string().regex(/^\//, 'must be an absolute path'),
+    schema: absolutePath,
     fallback: null,
     sentence: 'Directory of skill folders, each with a SKILL.md, that the MCP tool sandbox_load_skill reads.',
   }),
@@ -481,7 +488,7 @@ export function settingWarnings(
     return advice === undefined ? [] : [{ variable, message: `${variable} has no effect. ${advice}` }];
   });
   if (hasKey || !set.includes('JWT_PUBLIC_KEY')) return gone;
-  const message = 'JWT_PUBLIC_KEY has no effect: the daemon is open to everyone. Set SVC_API_KEY to close it.';
+  const message = 'JWT_PUBLIC_KEY has no effect, and no request needs a key. Set SVC_API_KEY to require one.';
   return [...gone, { variable: 'JWT_PUBLIC_KEY', message }];
 }
 

@@ -96,7 +96,7 @@ test('OPS-DOCTOR a problem that would stop the daemon fails, with the action to 
       ['--port', 'many'],
       {},
       'settings',
-      '--port: "many" is not valid: must be a whole number',
+      '--port: "many" is not valid: must be a whole number from 0 to 65535',
       'Correct the setting; the daemon refuses to start with it.',
     ],
     [

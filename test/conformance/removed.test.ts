@@ -168,7 +168,7 @@ plainTest(
   },
 );
 
-const openWarning = 'JWT_PUBLIC_KEY has no effect: the daemon is open to everyone. Set SVC_API_KEY to close it.';
+const openWarning = 'JWT_PUBLIC_KEY has no effect, and no request needs a key. Set SVC_API_KEY to require one.';
 
 test(
   'AUTH-7 RUN-GONE with only a JWT key the daemon is open and logs that once; tickets and JWTs are ignored',
