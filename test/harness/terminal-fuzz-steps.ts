@@ -33,8 +33,14 @@ const wish = fc.record({
   ),
 });
 
+/**
+ * tmux 3.3a ends by a memory error of its own, also without the daemon, when lines that it has wrapped become wider and
+ * the cursor was moved above them. Its sessions therefore keep their width.
+ */
+const anyColumns = { native: fc.integer({ min: 2, max: 200 }), tmux: fc.constant(80) };
+
 /** The steps of a session that outputs given bytes and records typed bytes. */
-const plainStep = (shown: readonly Flavour[]) =>
+const plainStep = (shown: readonly Flavour[], cols: fc.Arbitrary<number>) =>
   fc.oneof(
     {
       weight: 34,
@@ -70,7 +76,7 @@ const plainStep = (shown: readonly Flavour[]) =>
       weight: 5,
       arbitrary: fc.record({
         kind: fc.constant('resize'),
-        cols: fc.integer({ min: 2, max: 200 }),
+        cols,
         rows: fc.integer({ min: 2, max: 60 }),
         bySocket: fc.boolean(),
       }),
@@ -105,7 +111,10 @@ export type PlainStep = Drawn<ReturnType<typeof plainStep>>;
 export type CommandStep = Drawn<typeof command>;
 
 export function plainSteps(backend: 'native' | 'tmux', count: number, from: number): PlainStep[] {
-  return fc.sample(plainStep(backend === 'tmux' ? quietFlavours : flavours), { numRuns: count, seed: from });
+  return fc.sample(plainStep(backend === 'tmux' ? quietFlavours : flavours, anyColumns[backend]), {
+    numRuns: count,
+    seed: from,
+  });
 }
 
 export function commandSteps(count: number, from: number): CommandStep[] {
