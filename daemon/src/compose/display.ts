@@ -16,6 +16,7 @@ import { ScreenChanges } from '../core/desktop/screen/changes.ts';
 import { Screen } from '../core/desktop/screen/screen.ts';
 import { Windows } from '../core/desktop/windows/windows.ts';
 import { Deadline } from '../kit/deadline.ts';
+import { nullOn } from '../kit/errno.ts';
 import { CoreError } from '../kit/errors.ts';
 import type { Environment } from '../kit/types/environment.ts';
 import { X11Closed, X11Refusal } from '../protocols/x11-errors.ts';
@@ -47,13 +48,9 @@ export function openDesktop(environment: Environment): LiveDesktop {
 
 /** Null where the display does not know, so that the accessibility bus decides. */
 async function activeWindow(desktop: LiveDesktop, signal: AbortSignal): Promise<ActiveWindow | null> {
-  try {
-    const { windows } = await desktop.windows({ signal });
-    return windows.find(({ isActive }) => isActive) ?? null;
-  } catch (error) {
-    if (error instanceof CoreError) return null; // Programs may be accessible on a display that is away.
-    throw error;
-  }
+  // Programs may be accessible on a display that is away.
+  const list = await nullOn(CoreError, desktop.windows({ signal }));
+  return list?.windows.find(({ isActive }) => isActive) ?? null;
 }
 
 function partsOf(display: Display): DisplayParts {

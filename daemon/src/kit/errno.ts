@@ -1,4 +1,4 @@
-/** Names errors of the system, as errno and in words, and turns an expected one into null. */
+/** Names errors of the system, as errno and in words, and turns expected errors into null. */
 import { constants } from 'node:os';
 
 /** For example `ENOENT`; null for any other thrown value. */
@@ -7,8 +7,10 @@ export function errnoOf(error: unknown): string | null {
   return code !== undefined && Object.hasOwn(constants.errno, code) ? code : null;
 }
 
+const withoutDescriptor: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE']);
+
 export function isOutOfDescriptors(errnoName: string | null): boolean {
-  return errnoName === 'EMFILE' || errnoName === 'ENFILE';
+  return withoutDescriptor.has(errnoName ?? '');
 }
 
 /** The strerror(3) texts of glibc, for the errnos of files. */
@@ -42,32 +44,34 @@ export function wordsOfErrno(errnoName: string): string {
   return words[errnoName] ?? errnoName;
 }
 
-/** Null when the call finds no free descriptor. */
-export function nullWithoutDescriptor<T>(call: () => T): T | null {
-  try {
-    return call();
-  } catch (error) {
-    if (isOutOfDescriptors(errnoOf(error))) return null;
-    throw error;
-  }
-}
+/** Errors by their code, which is an errno or one of core, or all errors of a class. */
+type Expected = string | ReadonlySet<string> | (abstract new (...given: never[]) => Error);
 
-/** Null when the work fails with this error of the system. */
-export async function nullOn<T>(errnoName: string, work: Promise<T>): Promise<T | null> {
-  try {
-    return await work;
-  } catch (error) {
-    if (errnoOf(error) === errnoName) return null;
-    throw error;
-  }
+/** Null when the work fails with an error that the caller expects. */
+export async function nullOn<T>(expected: Expected, work: Promise<T>): Promise<T | null> {
+  return await work.catch((error: unknown) => nullIfExpected(expected, error));
 }
 
 /** Like `nullOn`, for a call that blocks. */
-export function nullOnNow<T>(errnoName: string, call: () => T): T | null {
+export function nullOnNow<T>(expected: Expected, call: () => T): T | null {
   try {
     return call();
   } catch (error) {
-    if (errnoOf(error) === errnoName) return null;
-    throw error;
+    return nullIfExpected(expected, error);
   }
+}
+
+/** Null when the call finds no free descriptor. */
+export function nullWithoutDescriptor<T>(call: () => T): T | null {
+  return nullOnNow(withoutDescriptor, call);
+}
+
+function nullIfExpected(expected: Expected, error: unknown): null {
+  const { code = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  if (typeof expected === 'function' ? error instanceof expected : asSet(expected).has(code)) return null;
+  throw error;
+}
+
+function asSet(codes: string | ReadonlySet<string>): ReadonlySet<string> {
+  return typeof codes === 'string' ? new Set([codes]) : codes;
 }

@@ -1,4 +1,5 @@
 /** Calls the page script in the isolated world of a frame, which scripts of the page cannot see or change. */
+import { nullOn } from '../../kit/errno.ts';
 import { untilAborted } from '../../kit/shared-work.ts';
 import { CdpRefusal } from '../../protocols/cdp-errors.ts';
 import { DocumentGone, isAboutDocument } from './failures.ts';
@@ -58,14 +59,9 @@ export class Worlds {
     objectGroup?: string,
   ): Promise<string | null> {
     const executionContextId = await this.contextOf(frame, signal);
-    try {
-      const params = { backendNodeId, executionContextId, ...(objectGroup !== undefined && { objectGroup }) };
-      const { object } = await frame.session.send('DOM.resolveNode', params, signal);
-      return object.objectId ?? null;
-    } catch (error) {
-      if (error instanceof CdpRefusal) return null;
-      throw error;
-    }
+    const params = { backendNodeId, executionContextId, ...(objectGroup !== undefined && { objectGroup }) };
+    const resolved = await nullOn(CdpRefusal, frame.session.send('DOM.resolveNode', params, signal));
+    return resolved?.object.objectId ?? null;
   }
 
   async contextOf(frame: Frame, signal: AbortSignal): Promise<number> {

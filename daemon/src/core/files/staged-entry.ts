@@ -1,6 +1,6 @@
 /** Builds an entry under a hidden name, then moves the finished entry to its target in one step. */
 import type { BigIntStats } from 'node:fs';
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, nullOn } from '../../kit/errno.ts';
 import { FileFailure, type FileOperation } from '../../kit/file-failure.ts';
 import type { FilesContext } from './context.ts';
 import { isSameFile } from './tree/tree-cursor.ts';
@@ -75,7 +75,8 @@ async function replaceDirectory(
   target: EntryName,
   operation: FileOperation,
 ): Promise<void> {
-  const hasChanged = await exchange(from, target);
+  const exchanging = from.directory.exchange(from.name, target.directory, target.name);
+  const hasChanged = (await nullOn(withoutExchange, exchanging)) !== null;
   const old = hasChanged ? from : target;
   const part = await context.parts.add(old.directory.path);
   await old.directory.rename(old.name, old.directory, part.name);
@@ -85,16 +86,8 @@ async function replaceDirectory(
   await part.done();
 }
 
-/** False when the file system does not support an exchange. */
-async function exchange(from: EntryName, target: EntryName): Promise<boolean> {
-  try {
-    await from.directory.exchange(from.name, target.directory, target.name);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) !== 'EINVAL' && errnoOf(error) !== 'ENOSYS') throw error;
-    return false;
-  }
-}
+/** What a file system that does not support an exchange answers. */
+const withoutExchange = new Set(['EINVAL', 'ENOSYS']);
 
 /** Throws when the entry at the destination cannot be replaced by the source. */
 export function assertReplaceable(source: BigIntStats, target: Target, { operation, overwrite }: StagedOptions): void {

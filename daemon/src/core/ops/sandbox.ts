@@ -1,5 +1,6 @@
 /** Describes the sandbox: its account, directories and limits. */
 import type { Machine } from '../../platform/host/machine.ts';
+import { nullOnNow } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { Account, Accounts } from '../identity/accounts.ts';
 
@@ -54,17 +55,8 @@ export class Sandbox {
   describe(): SandboxRecord {
     const { accounts, readMachine, ...known } = this.deps;
     const own = accounts.own();
-    const account = this.#defaultAccount() ?? own;
+    // The default account may not exist, or not be usable. Commands report this error.
+    const account = nullOnNow(CoreError, () => accounts.default()) ?? own;
     return { ...known, machine: readMachine(), own, account, workspaceDir: account.home };
-  }
-
-  #defaultAccount(): Account | null {
-    try {
-      return this.deps.accounts.default();
-    } catch (error) {
-      // The account does not exist or cannot be used. Commands report this error.
-      if (error instanceof CoreError) return null;
-      throw error;
-    }
   }
 }

@@ -1,4 +1,5 @@
 /** Matches the exclude and include patterns of a watcher. */
+import { nullOnNow } from '../../kit/errno.ts';
 import { Glob, GlobError } from '../../kit/text/glob.ts';
 
 export class PathPattern {
@@ -42,10 +43,6 @@ export function globProblem(pattern: string): string | null {
 
 /** Text that is not a valid glob matches itself literally. */
 function globOf(text: string): Glob {
-  try {
-    return new Glob(text, options);
-  } catch (error) {
-    if (!(error instanceof GlobError)) throw error;
-    return new Glob(text.replaceAll(/[\\*?[\]{}]/g, '\\$&'), { hasBraces: false, matchesHidden: true });
-  }
+  const asGlob = nullOnNow(GlobError, () => new Glob(text, options));
+  return asGlob ?? new Glob(text.replaceAll(/[\\*?[\]{}]/g, '\\$&'), { hasBraces: false, matchesHidden: true });
 }

@@ -13,7 +13,7 @@ import {
   writeSync,
   type BigIntStats,
 } from 'node:fs';
-import { errnoOf } from '../../kit/errno.ts';
+import { errnoOf, nullOnNow } from '../../kit/errno.ts';
 import type { Owner } from '../../kit/types/owner.ts';
 import { copyAttributes, openToRead, setTimes } from '../host/system-calls.ts';
 
@@ -40,7 +40,7 @@ export class SmallFile implements Disposable {
 
   /** Null when the name is gone or is anything but a regular file. The path is for messages. */
   static open(directory: number, name: string, path: string): SmallFile | null {
-    const descriptor = openSource(directory, name);
+    const descriptor = nullOnNow(replaced, () => openToRead(directory, name));
     if (descriptor === null) return null;
     let file: SmallFile | null = null;
     try {
@@ -87,15 +87,6 @@ export class SmallFile implements Disposable {
 
   [Symbol.dispose](): void {
     closeSync(this.descriptor);
-  }
-}
-
-function openSource(directory: number, name: string): number | null {
-  try {
-    return openToRead(directory, name);
-  } catch (error) {
-    if (replaced.has(errnoOf(error) ?? '')) return null;
-    throw error;
   }
 }
 

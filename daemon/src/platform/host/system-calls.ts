@@ -1,7 +1,7 @@
 /** Calls of the C library that the runtime does not offer. Each blocks for about as long as a rename. */
 import { dlopen, ptr, read } from 'bun:ffi';
 import { constants } from 'node:fs';
-import { errnoOf } from '../../kit/errno.ts';
+import { nullOnNow } from '../../kit/errno.ts';
 import { once } from '../../kit/once.ts';
 import { encodePath, systemPath } from '../../kit/text/path-text.ts';
 import { systemError } from './system-error.ts';
@@ -156,13 +156,7 @@ export function attributesOf(path: string, prefix: string): ReadonlyMap<string, 
 
 /** False on a file system that keeps no extended attributes. */
 function whereKept(work: () => void): boolean {
-  try {
-    work();
-    return true;
-  } catch (error) {
-    if (!withoutAttributes.has(errnoOf(error) ?? '')) throw error;
-    return false;
-  }
+  return nullOnNow(withoutAttributes, work) !== null;
 }
 
 /** An open file, or a path whose last name is not followed. */

@@ -2,7 +2,8 @@
 import { isBelow } from '../../core/files/confine.ts';
 import { list, maxPage, type ListRequest } from '../../core/files/read/list.ts';
 import type { ListedFile } from '../../core/files/read/listed-file.ts';
-import { realPathOf, statFile, type FileStat } from '../../core/files/read/stat.ts';
+import { realPathOf, statFile } from '../../core/files/read/stat.ts';
+import { nullOn } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showName } from '../../kit/text/path-text.ts';
 import type { AgentSandboxDeps } from './app.ts';
@@ -46,7 +47,8 @@ export async function shownIn(
   for (const entry of await allIn(deps, path, signal)) {
     if (!entry.isLink) shown.push(entry);
     else {
-      const stat = await targetOf(deps, entry.path);
+      const looking = statFile(deps.files, { path: entry.path, user: null, followSymlinks: true });
+      const stat = await nullOn(CoreError, looking); // It leads nowhere, or where the daemon may not look.
       if (stat?.realPath && root !== null && isBelow(stat.realPath, root)) shown.push({ ...stat, name: entry.name });
     }
   }
@@ -62,13 +64,4 @@ export async function entriesOf(deps: ListingDeps, path: string, signal: AbortSi
     modified_at: new Date(modifiedMs ?? 0).toISOString().replace(/\.\d+Z$/, 'Z'),
     mode: (permissions ?? '').padStart(4, '0'),
   }));
-}
-
-async function targetOf({ files }: ListingDeps, path: string): Promise<FileStat | null> {
-  try {
-    return await statFile(files, { path, user: null, followSymlinks: true });
-  } catch (error) {
-    if (error instanceof CoreError) return null; // It leads nowhere, or where the daemon may not look.
-    throw error;
-  }
 }

@@ -9,6 +9,7 @@ import { formParts } from '../../http/body/multipart.ts';
 import { fileReply } from '../../http/file/file-reply.ts';
 import { routesFor } from '../../http/route/route.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { nullOn } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { decodeUtf8 } from '../../kit/text/text.ts';
 import type { AgentSandboxDeps } from './app.ts';
@@ -162,10 +163,5 @@ export const exists = route({
 });
 
 async function found({ files }: AgentSandboxDeps, path: string): Promise<FileStat | null> {
-  try {
-    return await statFile(files, { path, user: null, followSymlinks: true });
-  } catch (error) {
-    if (error instanceof CoreError && error.code === 'file_not_found') return null;
-    throw error;
-  }
+  return await nullOn('file_not_found', statFile(files, { path, user: null, followSymlinks: true }));
 }

@@ -3,9 +3,10 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { posix } from 'node:path';
 import { statFile, type FileStat } from '../../core/files/read/stat.ts';
+import { nullOn } from '../../kit/errno.ts';
+import { CoreError } from '../../kit/errors.ts';
 import { showName } from '../../kit/text/path-text.ts';
 import type { E2bDeps } from './app.ts';
-import { nullIfRefused } from './gone.ts';
 import { attributePrefix } from './metadata.ts';
 import { FileType, type EntryInfoSchema } from './wire/filesystem_pb.ts';
 
@@ -17,7 +18,7 @@ type EntryDeps = Pick<E2bDeps, 'files' | 'attributes'>;
 export async function entryOf({ files, attributes }: EntryDeps, path: string): Promise<EntryInfo> {
   const link = await statFile(files, { path, user: null, followSymlinks: false });
   const target = link.isSymlink
-    ? await statFile(files, { path, user: null, followSymlinks: true }).catch(nullIfRefused)
+    ? await nullOn(CoreError, statFile(files, { path, user: null, followSymlinks: true })) // It may lead nowhere.
     : link;
   return {
     name: showName(posix.basename(link.path)),

@@ -10,10 +10,10 @@ import { formParts, isForm } from '../../http/body/multipart.ts';
 import { fileReply } from '../../http/file/file-reply.ts';
 import type { RequestContext } from '../../http/route/context.ts';
 import { routesFor } from '../../http/route/route.ts';
+import { nullOn } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { showName, showPath } from '../../kit/text/path-text.ts';
 import type { E2bDeps } from './app.ts';
-import { nullIfGone, nullIfRefused } from './gone.ts';
 import { callerNamed, pathOf, type Caller } from './caller.ts';
 import { attributePrefix, metadataIn } from './metadata.ts';
 
@@ -121,7 +121,7 @@ export const upload = route({
 
 /** Without the links of what is there; a path that cannot be looked at stays as it is, and its use says why. */
 async function realOf(deps: E2bDeps, path: string): Promise<string> {
-  const stat = await statFile(deps.files, { path, user: null, followSymlinks: false }).catch(nullIfRefused);
+  const stat = await nullOn(CoreError, statFile(deps.files, { path, user: null, followSymlinks: false }));
   if (stat) return stat.realPath ?? path;
   const parent = posix.dirname(path);
   return parent === path ? path : posix.join(await realOf(deps, parent), posix.basename(path));
@@ -154,7 +154,7 @@ export const compose = route({
     await joined.receive('', contentOf(deps, sources));
     const entry = await land(deps, joined, new Map());
     for (const path of new Set(sources))
-      await deletePath(deps.files, { path, user: null, recursive: false }).catch(nullIfGone);
+      await nullOn('file_not_found', deletePath(deps.files, { path, user: null, recursive: false }));
     return Response.json(entry);
   },
 });

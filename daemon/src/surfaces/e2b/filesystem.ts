@@ -6,11 +6,11 @@ import { mapBounded } from '../../core/files/slices.ts';
 import { deletePath } from '../../core/files/tree/delete.ts';
 import { movePath } from '../../core/files/tree/move.ts';
 import { makeDirectory } from '../../core/files/write/make-directory.ts';
+import { nullOn } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import type { E2bDeps } from './app.ts';
 import { callerOf, pathOf } from './caller.ts';
 import { entryOf } from './entries.ts';
-import { nullIfGone } from './gone.ts';
 import { PolledWatches, watchEvents, type WatchOptions } from './watches.ts';
 import type { Filesystem } from './wire/filesystem_pb.ts';
 
@@ -48,7 +48,7 @@ export function filesystemService(deps: E2bDeps): ServiceImpl<typeof Filesystem>
         for (const file of page.files) found.push(file.path);
         cursor = page.nextCursor;
       }
-      const entries = await mapBounded(found, entriesAtOnce, (one) => entryOf(deps, one).catch(nullIfGone));
+      const entries = await mapBounded(found, entriesAtOnce, (one) => nullOn('file_not_found', entryOf(deps, one)));
       return { entries: entries.filter((entry) => entry !== null) };
     },
 
@@ -71,7 +71,7 @@ export function filesystemService(deps: E2bDeps): ServiceImpl<typeof Filesystem>
     },
 
     async remove({ path }, context) {
-      await deletePath(files, { ...placeOf(path, context), recursive: true }).catch(nullIfGone);
+      await nullOn('file_not_found', deletePath(files, { ...placeOf(path, context), recursive: true }));
       return {};
     },
 

@@ -5,6 +5,7 @@ import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect';
 import type { WatchEvent } from '../../core/watch/watch-event.ts';
 import { followEvents } from '../../kit/events/follow-events.ts';
 import type { Watcher } from '../../core/watch/watcher.ts';
+import { nullOn } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import { showName } from '../../kit/text/path-text.ts';
@@ -136,11 +137,8 @@ async function eventsOf(
   async function one(type: EventType): Promise<FilesystemEvent> {
     const name = nameOf(event.path);
     if (!includeEntry || type === EventType.REMOVE) return { name, type };
-    try {
-      return { name, type, entry: await entryOf(deps, posix.join(path, event.path)) };
-    } catch (error) {
-      if (error instanceof CoreError) return { name, type }; // It has gone meanwhile.
-      throw error;
-    }
+    // It may have gone meanwhile.
+    const entry = await nullOn(CoreError, entryOf(deps, posix.join(path, event.path)));
+    return entry ? { name, type, entry } : { name, type };
   }
 }

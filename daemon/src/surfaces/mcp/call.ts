@@ -2,8 +2,8 @@
 import { jsonAnswer } from '../../http/stream/json-answer.ts';
 import type { RequestContext } from '../../http/route/context.ts';
 import { SseStream, sseResponse, type SseEvent } from '../../http/stream/sse.ts';
-import type { StreamEvents } from '../../http/stream/stream-body.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { nullOnNow } from '../../kit/errno.ts';
 import { CoreError, firstFailure } from '../../kit/errors.ts';
 import { HandedOver } from '../../kit/handed-over.ts';
 import type { McpDeps, ToolSet } from './app.ts';
@@ -53,19 +53,11 @@ export class Call {
       running[Symbol.dispose]();
     });
     answer.catch(() => null); // The stream, or the caller of this function, gets the error.
-    const opened = stream ?? (wants === 'either' && !(await this.#isSoon(answer)) ? this.#openLate() : null);
+    const isLate = !stream && wants === 'either' && !(await this.#isSoon(answer));
+    // The call runs already, so a client beyond the limit on streams gets its answer as JSON.
+    const opened = isLate ? nullOnNow(CoreError, () => context.openStream()) : stream;
     if (opened) return sseResponse(new SseStream((gone) => this.#events(answer, gone)), opened);
     return jsonAnswer(await answer, 'POST', context);
-  }
-
-  /** The call runs already, so a client beyond the limit on streams gets its answer as JSON. */
-  #openLate(): StreamEvents | null {
-    try {
-      return this.on.context.openStream();
-    } catch (error) {
-      if (error instanceof CoreError) return null;
-      throw error;
-    }
   }
 
   /** The message that answers the call. Throws `HandedOver`, and errors that are bugs. */

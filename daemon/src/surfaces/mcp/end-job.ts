@@ -1,6 +1,7 @@
 /** Ends what runs in a terminal session: Ctrl-C first, then with more force. */
 import type { Terminal } from '../../core/terminals/session/terminal.ts';
 import { Deadline } from '../../kit/deadline.ts';
+import { nullOnNow } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 
 /**
@@ -17,19 +18,10 @@ export async function endJob(
 ): Promise<Pick<ReturnType<Terminal['job']['look']>, 'status' | 'exitCode'>> {
   await terminal.job.begun(closing);
   for (let i = 0; i < interrupts && terminal.job.isRunning && !closing.aborted; i++) {
-    if (!interrupt(terminal)) break;
+    // Refused when the shell has ended, or when the program belongs to another account.
+    if (!nullOnNow(CoreError, () => terminal.signal('SIGINT'))) break;
     using deadline = new Deadline(interruptMs, closing);
     await terminal.job.over(deadline.signal);
   }
   return terminal.job.isRunning ? await terminal.job.terminate() : terminal.job.look();
-}
-
-function interrupt(terminal: Terminal): boolean {
-  try {
-    return terminal.signal('SIGINT');
-  } catch (error) {
-    // The shell has ended, or the program belongs to another account.
-    if (error instanceof CoreError) return false;
-    throw error;
-  }
 }

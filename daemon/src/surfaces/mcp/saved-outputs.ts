@@ -3,6 +3,7 @@ import { randomBytes } from '../../kit/crypto.ts';
 import type { FilesContext } from '../../core/files/context.ts';
 import { deletePath } from '../../core/files/tree/delete.ts';
 import { writeFile } from '../../core/files/write/write.ts';
+import { nullOn } from '../../kit/errno.ts';
 import { CoreError } from '../../kit/errors.ts';
 
 /** The oldest file is deleted when another one is saved. */
@@ -18,24 +19,13 @@ export class SavedOutputs {
   /** Returns the path; null when the system refuses the file, such as a full disk. */
   async save(text: string): Promise<string | null> {
     const path = `${this.files.temporaryDirectory}/boxkeep-output-${randomBytes(4).toString('hex')}.txt`;
-    try {
-      const request = { path, user: null, content: Buffer.from(text), append: false, ifMatch: null, mode };
-      await writeFile(this.files, request);
-    } catch (error) {
-      if (error instanceof CoreError) return null;
-      throw error;
-    }
+    const request = { path, user: null, content: Buffer.from(text), append: false, ifMatch: null, mode };
+    if ((await nullOn(CoreError, writeFile(this.files, request))) === null) return null;
     this.#paths.push(path);
-    while (this.#paths.length > maxFiles) await this.#delete(this.#paths.shift() ?? '');
-    return path;
-  }
-
-  async #delete(path: string): Promise<void> {
-    try {
-      await deletePath(this.files, { path, user: null, recursive: false });
-    } catch (error) {
-      // An agent may have deleted the file.
-      if (!(error instanceof CoreError)) throw error;
+    while (this.#paths.length > maxFiles) {
+      const oldest = { path: this.#paths.shift() ?? '', user: null, recursive: false };
+      await nullOn(CoreError, deletePath(this.files, oldest)); // An agent may have deleted the file.
     }
+    return path;
   }
 }

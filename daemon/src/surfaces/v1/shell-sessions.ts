@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { publicOrigin } from '../../http/guard/origin.ts';
 import { Answer } from '../../kit/answer.ts';
-import { CoreError } from '../../kit/errors.ts';
+import { nullOn } from '../../kit/errno.ts';
 import { route } from './app.ts';
 import { coreId, wireId } from './shell-ids.ts';
 import { milliseconds, namedObject } from '../../operations/inputs.ts';
@@ -154,19 +154,9 @@ export const closeAllSessions = route({
   data: z.object({ cleaned_sessions: z.int() }),
   errors: ['unavailable'],
   async handle({ terminals }) {
-    const closed = await Promise.all(terminals.list().map(async ({ id }) => await isClosed(() => terminals.close(id))));
-    const count = closed.filter(Boolean).length;
+    // Another client may close a session meanwhile.
+    const closing = terminals.list().map(({ id }) => nullOn('terminal_not_found', terminals.close(id)));
+    const count = (await Promise.all(closing)).filter((closed) => closed !== null).length;
     return new Answer({ cleaned_sessions: count }, { message: `${count} sessions closed` });
   },
 });
-
-/** False when another client has closed the session meanwhile. */
-async function isClosed(close: () => Promise<void>): Promise<boolean> {
-  try {
-    await close();
-    return true;
-  } catch (error) {
-    if (error instanceof CoreError && error.code === 'terminal_not_found') return false;
-    throw error;
-  }
-}

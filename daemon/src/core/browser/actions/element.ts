@@ -1,4 +1,5 @@
 /** Finds the element that a call names by a ref, a CSS selector, its role and name, its label, its text or a point. */
+import { nullOn } from '../../../kit/errno.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { Point } from '../../../kit/types/geometry.ts';
 import type { PageCall } from '../browser.ts';
@@ -104,7 +105,9 @@ function severalMatch(locator: Locator, matches: readonly Match[]): CoreError {
 /** The main document first, then the other frames in their order. */
 async function findNow({ page, signal }: PageCall, selector: string): Promise<RefTarget | null> {
   for (const frame of await page.frames(signal)) {
-    const look = () => inDocument(() => page.call<Found>(frame, 'find', { selector }, signal));
+    // When another document takes the place, the next attempt looks at that one.
+    const look = async (): Promise<Found> =>
+      (await nullOn(DocumentGone, page.call<Found>(frame, 'find', { selector }, signal))) ?? { kind: 'missing' };
     let found = await look();
     if (
       found.kind === 'missing' &&
@@ -120,14 +123,4 @@ async function findNow({ page, signal }: PageCall, selector: string): Promise<Re
     });
   }
   return null;
-}
-
-/** The next attempt looks at the document that has taken the place. */
-async function inDocument(find: () => Promise<Found>): Promise<Found> {
-  try {
-    return await find();
-  } catch (error) {
-    if (error instanceof DocumentGone) return { kind: 'missing' };
-    throw error;
-  }
 }

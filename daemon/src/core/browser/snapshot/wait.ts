@@ -1,4 +1,5 @@
 /** Waits until a page shows a text, an element or a node of a role and name, or no longer does. */
+import { nullOn } from '../../../kit/errno.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { DocumentGone } from '../failures.ts';
 import type { Page } from '../page.ts';
@@ -45,12 +46,8 @@ function hasRef(root: SnapshotNode, ref: string): boolean {
 /** Resolves after the next change of the document, or after this time. */
 export async function changed(page: Page, maxMs: number, signal: AbortSignal): Promise<void> {
   const [main] = await page.frames(signal);
-  if (!main) return;
-  try {
-    await page.call(main, 'changed', { maxMs }, signal);
-  } catch (error) {
-    if (!(error instanceof DocumentGone)) throw error; // Another document is a change.
-  }
+  // Another document is a change.
+  if (main) await nullOn(DocumentGone, page.call(main, 'changed', { maxMs }, signal));
 }
 
 function notMet(condition: Condition): CoreError {

@@ -1,5 +1,6 @@
 /** Runs the bridge process of one account, which connects the daemon to kernels, and restarts a process that dies. */
 import type { JsonBounds } from '../../../kit/text/json-bounds.ts';
+import { nullOn } from '../../../kit/errno.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { mintId } from '../../../kit/ids.ts';
 import type { Child } from '../../../platform/process/spawn.ts';
@@ -103,9 +104,7 @@ export class Bridge {
   /** Prepares a request. If the process ends before it reads the request, the next process gets the request again. */
   submit(line: readonly Uint8Array[]): Submission {
     const send = async () => {
-      await this.#channel?.send(line).catch((error: unknown) => {
-        if (!(error instanceof CoreError)) throw error;
-      });
+      if (this.#channel) await nullOn(CoreError, this.#channel.send(line));
     };
     return { end: this.#channel?.endOf(line) ?? 0, send };
   }

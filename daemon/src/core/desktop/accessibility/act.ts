@@ -1,5 +1,6 @@
 /** Acts on one accessible object: focuses it, invokes one of its actions, or sets its value. */
 import { Deadline } from '../../../kit/deadline.ts';
+import { nullOn } from '../../../kit/errno.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import type { Variant } from '../../../platform/dbus/marshal.ts';
 import { pause } from '../input/pause.ts';
@@ -89,13 +90,9 @@ export async function focusForTyping(reader: ObjectReader, id: string, active: A
 }
 
 async function isInForeground(reader: ObjectReader, node: AccessibleObject, active: ActiveWindow | null) {
-  try {
-    const [window] = await foregroundWindows(reader, active);
-    return window?.bus === node.bus;
-  } catch (error) {
-    if (error instanceof CoreError) return false; // The active window belongs to a program that has not registered.
-    throw error;
-  }
+  // The active window may belong to a program that has not registered.
+  const windows = await nullOn(CoreError, foregroundWindows(reader, active));
+  return windows?.[0]?.bus === node.bus;
 }
 
 function isTextField({ interfaces: has, states }: AccessibleObject): boolean {

@@ -1,5 +1,6 @@
 /** The worker's access to the accessibility bus: connects at the first call, and disconnects when idle. */
 import { Deadline } from '../../../kit/deadline.ts';
+import { nullOn } from '../../../kit/errno.ts';
 import { DbusRefusal, DbusUnreachable } from '../../../protocols/dbus-errors.ts';
 import { SharedConnection } from '../../../kit/shared-connection.ts';
 import type { ConnectDbus, DbusConnection } from '../../../platform/dbus/connection.ts';
@@ -58,12 +59,8 @@ export class AccessibilityBus implements Disposable {
     const { signal } = deadline;
     const address = this.deps.accessibilityAddress ?? (await this.#askSessionBus(signal));
     const connection = await this.#reach('accessibility', address, signal);
-    try {
-      await connection.call(registry, registerEvent, [rareEvent, [], ''], signal);
-    } catch (error) {
-      if (!(error instanceof DbusRefusal)) throw error;
-      // An older registry takes other arguments. Without the event, nodes are read one by one.
-    }
+    // An older registry takes other arguments. Without the event, nodes are read one by one.
+    await nullOn(DbusRefusal, connection.call(registry, registerEvent, [rareEvent, [], ''], signal));
     return connection;
   }
 

@@ -1,8 +1,9 @@
 /** The calls of one reading: one deadline for all of them, and a bound on the calls that wait for one application. */
 import { Deadline } from '../../../kit/deadline.ts';
+import { nullOn } from '../../../kit/errno.ts';
 import type { DbusConnection, DbusMethod, DbusObject } from '../../../platform/dbus/connection.ts';
 import type { DbusValue } from '../../../platform/dbus/marshal.ts';
-import { isRefusal } from './failures.ts';
+import { DbusRefusal } from '../../../protocols/dbus-errors.ts';
 
 /** More calls in flight do not make an application faster. A hung application occupies only its own places. */
 const maxInFlight = 64;
@@ -52,12 +53,8 @@ export class Calls {
     method: DbusMethod<Answer>,
     ...args: readonly DbusValue[]
   ): Promise<Answer | null> {
-    try {
-      return await this.call(object, method, ...args);
-    } catch (error) {
-      if (isRefusal(error)) return null; // The object has gone, or does not have the method.
-      throw error;
-    }
+    // The object has gone, or does not have the method.
+    return await nullOn(DbusRefusal, this.call(object, method, ...args));
   }
 
   /** The answer, or `otherwise` when the time is over before it. */

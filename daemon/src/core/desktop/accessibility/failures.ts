@@ -11,11 +11,6 @@ export function isGone(error: unknown): boolean {
   return error instanceof DbusRefusal && goneNames.has(error.errorName.split('.').at(-1) ?? '');
 }
 
-/** True for an object that has answered with an error, which concerns that object alone. */
-export function isRefusal(error: unknown): boolean {
-  return error instanceof DbusRefusal;
-}
-
 export function noSessionBus(): CoreError {
   return new CoreError('unavailable', 'there is no session bus: DBUS_SESSION_BUS_ADDRESS is not set', {
     isRetryable: false,

@@ -1,4 +1,5 @@
 /** Speaks with a window manager through the properties of EWMH, or does without one. */
+import { nullOn } from '../../../kit/errno.ts';
 import { X11Refusal } from '../../../protocols/x11-errors.ts';
 import type { Display } from '../../../platform/x11/display.ts';
 import type { CallOptions } from '../desktop.ts';
@@ -45,12 +46,7 @@ export async function activeId(
 
 /** Null when the window has gone meanwhile, which can happen at any time. */
 export async function whileItExists<T>(reading: Promise<T>): Promise<T | null> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (error instanceof X11Refusal) return null;
-    throw error;
-  }
+  return await nullOn(X11Refusal, reading);
 }
 
 async function listUnmanaged(display: WindowDisplay, options: CallOptions): Promise<number[]> {

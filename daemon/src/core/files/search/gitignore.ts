@@ -1,5 +1,6 @@
 /** Parses .gitignore-style files and decides which pattern of the directories around a path applies to the path. */
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { nullOnNow } from '../../../kit/errno.ts';
 import { decodePath, systemPath } from '../../../kit/text/path-text.ts';
 import { Glob, GlobError } from '../../../kit/text/glob.ts';
 
@@ -20,14 +21,7 @@ export function parseIgnoreFile(text: string): IgnorePattern[] {
   return text
     .replace(/^\ufeff/, '')
     .split('\n')
-    .flatMap((line) => {
-      try {
-        return parseIgnoreLine(line) ?? [];
-      } catch (error) {
-        if (error instanceof GlobError) return [];
-        throw error;
-      }
-    });
+    .flatMap((line) => nullOnNow(GlobError, () => parseIgnoreLine(line)) ?? []);
 }
 
 /** Null for a comment or an empty line. Throws `GlobError`. */

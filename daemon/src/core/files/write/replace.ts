@@ -1,7 +1,7 @@
 /** Replaces the content of a file atomically: a reader sees the old or the new content. */
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { errnoOf } from '../../../kit/errno.ts';
+import { errnoOf, nullOn } from '../../../kit/errno.ts';
 import { FileFailure, type FileOperation } from '../../../kit/file-failure.ts';
 import type { Owner } from '../../../kit/types/owner.ts';
 import type { Directory } from '../../../platform/files/directory.ts';
@@ -155,12 +155,8 @@ export function kindOf(stat: BigIntStats): string {
 /** null when the directory accepts no new file. The existing file is then overwritten in place. */
 async function createPart({ directory, stat }: Target, part: Part): Promise<FileHandle | null> {
   if (stat && !canGiveTo(stat)) return null;
-  try {
-    return await directory.createFile(part.name, stat ? privateMode : defaultMode);
-  } catch (error) {
-    if (stat && closedDirectory.has(errnoOf(error) ?? '')) return null;
-    throw error;
-  }
+  if (!stat) return await directory.createFile(part.name, defaultMode);
+  return await nullOn(closedDirectory, directory.createFile(part.name, privateMode));
 }
 
 /** Whether a new file can be given the owner and group of this file. */
@@ -208,20 +204,14 @@ async function overwrite(
   await using file = await directory.openToWrite(name);
   await copyAll(whole, file);
   const { size } = await whole.stat();
-  await settle(async () => file.truncate(size));
+  await nullOn(unsettled, file.truncate(size));
   finish?.(file);
-  await settle(() => file.sync());
+  await nullOn(unsettled, file.sync());
   return await file.stat({ bigint: true });
 }
 
-/** Ignores the errors of procfs and sysfs files, which cannot be truncated or synced. */
-async function settle(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (errnoOf(error) !== 'EINVAL' && errnoOf(error) !== 'EPERM') throw error;
-  }
-}
+/** The errors of procfs and sysfs files, which cannot be truncated or synced. */
+const unsettled = new Set(['EINVAL', 'EPERM']);
 
 const pieceBytes = 256 * 1024;
 

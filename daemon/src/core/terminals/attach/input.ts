@@ -1,4 +1,5 @@
 /** Types the input of an attached client in order, with a bound on bytes that no program has read. */
+import { nullOn } from '../../../kit/errno.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import type { AttachedClients } from './clients.ts';
@@ -65,12 +66,7 @@ export class AttachedInput {
     const { left } = clients;
     while (clients.isHeld && !left.aborted) await terminal.log.changed(left);
     if (left.aborted) return bytes.length; // Another daemon has the terminal, and no client is left to report to.
-    try {
-      return await terminal.input.typeInTurn(bytes, left);
-    } catch (error) {
-      if (error instanceof HandedOver) return null;
-      throw error;
-    }
+    return await nullOn(HandedOver, terminal.input.typeInTurn(bytes, left));
   }
 }
 

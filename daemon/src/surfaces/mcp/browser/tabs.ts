@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { evaluate } from '../../../core/browser/evaluate.ts';
 import { navigate as load, type NavigateSpec } from '../../../core/browser/navigate.ts';
 import { activateTab, closeTab as close, listTabs, openTab, type Tab } from '../../../core/browser/tabs.ts';
+import { nullOn } from '../../../kit/errno.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { TabView, tabView } from '../../browser/views.ts';
 import { readsOnly } from '../app.ts';
@@ -23,10 +24,8 @@ function go(context: PageCallContext, done: string, to: NavigateSpec['to']) {
   return act(context, { done }, async (options) => {
     const navigated = await load(browser, { ...options, to, waitUntil: 'domcontentloaded' });
     const spec = { ...options, tabId: navigated.value.tabId, timeout: 2 * (maxLoadMs / 1000) };
-    await evaluate(browser, { ...spec, expression: loaded, awaitsPromise: true }).catch((error: unknown) => {
-      // A page that answers nothing yet, or that loads another one, is shown as it is.
-      if (!(error instanceof CoreError)) throw error;
-    });
+    // A page that answers nothing yet, or that loads another one, is shown as it is.
+    await nullOn(CoreError, evaluate(browser, { ...spec, expression: loaded, awaitsPromise: true }));
     return navigated;
   });
 }
@@ -152,10 +151,8 @@ const closeBrowser = pageTool({
   async run(context) {
     const options = { timeout: null, signal: context.call.signal };
     for (const { id } of await tabsOf(context)) {
-      await close(context.deps.browser, id, options).catch((error: unknown) => {
-        // Pages may close their popups when they go.
-        if (!(error instanceof CoreError && error.code === 'tab_not_found')) throw error;
-      });
+      // Pages may close their popups when they go.
+      await nullOn('tab_not_found', close(context.deps.browser, id, options));
     }
     return { text: 'Closed all tabs.', data: { tabList: (await tabsOf(context)).map(tabView) } };
   },
