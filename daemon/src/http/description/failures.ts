@@ -102,7 +102,7 @@ export function describeFailures(route: RouteShape, schemas: Schemas, form: Fail
   const hasInputs = route.params ?? route.query ?? route.body ?? route.content;
   const isPublic = publicPaths.has(route.path);
   const codes = new Set<ErrorCode>([
-    ...route.errors,
+    ...(route.errors ?? []),
     ...general,
     ...(isPublic ? [] : (['unauthorized'] as const)),
     ...(route.socket ? (['upgrade_required'] as const) : []),

@@ -82,8 +82,8 @@ export interface RouteDefinition<Deps, P, Q, B, D, L, R, E, S, C> {
   readonly raw?: R;
   /** Top-level fields beside those of the envelope. */
   readonly top?: z.ZodObject;
-  /** Errors that the route may raise beyond 401 and 422. */
-  readonly errors: readonly ErrorCode[];
+  /** Errors that the route may raise beyond 401 and 422; none where they are absent. */
+  readonly errors?: readonly ErrorCode[];
   handle(
     deps: Deps,
     input: {

@@ -46,7 +46,6 @@ function sseRoute(events: (signal: AbortSignal) => AsyncIterable<SseEvent>) {
     path: '/events',
     summary: 'Events',
     events: z.unknown(),
-    errors: [],
     handle: () => new SseStream(events),
   });
 }
@@ -58,7 +57,6 @@ function socketRoute(handler: SocketHandler) {
     path: '/socket',
     summary: 'A socket',
     socket: {},
-    errors: [],
     handle: () => new SocketUpgrade(handler),
   });
 }
@@ -176,7 +174,6 @@ test('a HEAD has the headers of the GET, and starts nothing', async () => {
       path: '/file',
       summary: 'A file',
       raw: { contentType: 'text/plain', description: 'The file' },
-      errors: [],
       handle: () => new Response(file, { headers: { 'content-type': 'text/plain' } }),
     }),
   ]);
@@ -341,7 +338,6 @@ test('a key in the URL is removed, and the rest of the request stays', async () 
         query: z.looseObject({}),
         body: z.looseObject({}),
         data: z.unknown(),
-        errors: [],
         handle: (_deps, { query, body }) => ({ query, body }),
       }),
       route({
@@ -350,7 +346,6 @@ test('a key in the URL is removed, and the rest of the request stays', async () 
         path: '/wait',
         summary: 'Waits for the client to go',
         data: z.unknown(),
-        errors: [],
         handle: (_deps, { context }) =>
           new Promise((resolve) => {
             context.signal.addEventListener('abort', () => {

@@ -29,7 +29,6 @@ export const ready = route({
   path: '/',
   summary: 'Whether the daemon serves',
   raw: json('`status` is `ok`.'),
-  errors: [],
   handle: () => Response.json({ status: 'ok', message: 'Sandbox Runtime is active.' }),
 });
 

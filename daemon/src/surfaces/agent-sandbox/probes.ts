@@ -26,7 +26,6 @@ export const metadata = route({
   path: '/v1/metadata',
   summary: 'Variables that the orchestrator has set',
   raw: { contentType: 'application/json', description: '`env` is a map of names to values.' },
-  errors: [],
   handle({ environment, metadataPrefix }) {
     const shown = Object.entries(environment).filter(
       ([name]) => name.startsWith(metadataPrefix) && !secretWords.test(name),

@@ -11,6 +11,5 @@ export const describeWorker = routesFor<DescriptionDeps>()({
   path: '/v2/openapi.json',
   summary: 'Describe the routes of the worker as OpenAPI 3.1',
   raw: { contentType: 'application/json', description: 'The document' },
-  errors: [],
   handle: async ({ openApi }) => Response.json(await openApi()),
 });

@@ -10,6 +10,5 @@ export const health = route({
   path: '/health',
   summary: 'Whether the daemon serves',
   raw: { contentType: 'application/json', description: 'The text OK.' },
-  errors: [],
   handle: () => Response.json('OK'),
 });

@@ -142,7 +142,6 @@ export const listContexts = route({
   path: '/contexts',
   summary: 'List the contexts, the oldest first',
   raw: json,
-  errors: [],
   handle(deps) {
     const made = deps.code.list().filter(({ id }) => id.startsWith(contextPrefix));
     const { user, directory } = deps.defaults.values;

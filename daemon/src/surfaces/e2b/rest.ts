@@ -18,7 +18,6 @@ export const health = route({
   path: '/health',
   summary: 'Whether the daemon serves',
   raw: { contentType: [], description: 'It does.', status: 204 },
-  errors: [],
   handle: () => new Response(null, { status: 204, headers: noStore }),
 });
 
@@ -30,7 +29,6 @@ export const metrics = route({
   path: '/metrics',
   summary: 'What the machine uses now',
   raw: { contentType: 'application/json', description: 'Processors, memory and disk; bytes, and percent.' },
-  errors: [],
   handle({ machineUse }) {
     const { processors, busyPercent, memoryBytes, usedMemoryBytes, ...use } = machineUse();
     const body = {
@@ -55,7 +53,6 @@ export const envs = route({
   path: '/envs',
   summary: 'The variables that every process gets',
   raw: { contentType: 'application/json', description: 'A map of names to values.' },
-  errors: [],
   handle: ({ defaults }) => Response.json(defaults.values.env, { headers: noStore }),
 });
 

@@ -134,7 +134,6 @@ const list = (prefix: string) =>
       metadata: z.string().optional().describe('Names and values, as in a query; all of them have to be as created.'),
     }),
     raw,
-    errors: [],
     handle(deps, { query: { state = 'running', metadata = '' }, context }) {
       const isWanted =
         state.split(',').includes('running') &&

@@ -8,7 +8,6 @@ export const home = route({
   path: '/',
   summary: 'Show the console: a page for people; /#/terminal/{id} opens a terminal',
   raw: { contentType: 'text/html', description: 'The page' },
-  errors: [],
   handle: async ({ readConsole, frameAncestors }) =>
     new Response(await readConsole('page'), {
       headers: {
@@ -27,7 +26,6 @@ export const consoleView = route({
   summary: 'Read the script of a view, which the console loads when the view is first opened',
   params: z.object({ view: z.enum(['editor', 'terminal']) }),
   raw: { contentType: 'text/javascript', description: 'The script' },
-  errors: [],
   handle: async ({ readConsole }, { params }) =>
     new Response(await readConsole(params.view), { headers: { 'content-type': 'text/javascript; charset=utf-8' } }),
 });

@@ -7,7 +7,6 @@ export const metrics = route({
   path: '/metrics',
   summary: 'Read the counters and gauges of the daemon',
   raw: { contentType: 'text/plain', description: 'Prometheus text format' },
-  errors: [],
   async handle({ renderMetrics }) {
     const { contentType, text } = await renderMetrics();
     return new Response(text, { headers: { 'content-type': contentType, 'cache-control': 'no-store' } });

@@ -8,6 +8,5 @@ export const openApi = route({
   path: '/openapi.json',
   summary: 'Describe every route as OpenAPI 3.1, of both surfaces',
   raw: { contentType: 'application/json', description: 'The document' },
-  errors: [],
   handle: async ({ openApi }) => Response.json(await openApi()),
 });

@@ -14,7 +14,6 @@ Send \`Authorization: Bearer <key>\`. Most answers are JSON: \`{success, message
 const list = {
   method: 'GET',
   raw: { contentType: 'text/plain', description: 'One route a line' },
-  errors: [],
   handle: async ({ routeList }: { routeList: () => Promise<string> }) =>
     new Response(`${head}${await routeList()}`, { headers: { 'content-type': 'text/plain; charset=utf-8' } }),
 } as const;

@@ -41,7 +41,6 @@ export const listSessions = route({
   path: '/v1/bash/sessions',
   summary: 'List sessions, and those that were closed last',
   data: z.array(BashSessionInfo),
-  errors: [],
   handle: ({ commands }) => [
     ...commands.sessions().map((session) => sessionInfo(session, 'ready', commands.currentOf(session.id))),
     ...commands.closedSessions().map((session) => sessionInfo(session, 'closed', null)),

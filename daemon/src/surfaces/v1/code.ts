@@ -84,7 +84,6 @@ export const codeInfo = route({
   path: '/v1/code/info',
   summary: 'List the languages that can be run',
   data: namedObject('CodeInfoResponse', { languages: z.array(CodeLanguageInfo) }),
-  errors: [],
   async handle(deps) {
     const { languages: known } = await deps.codeInfo.look();
     return { languages: await Promise.all(languages.map((language) => describeLanguage(deps, language, known))) };

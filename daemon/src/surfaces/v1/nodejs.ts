@@ -166,7 +166,6 @@ export const listNodeJsSessions = route({
   summary: 'List the sessions of Node.js',
   query: VersionQuery,
   data: namedObject('NodeJSSessionListResponse', { sessions: z.record(z.string(), NodeSession) }),
-  errors: [],
   handle({ code }) {
     const entries = sessionsOf(code).map((session) => [sessionId(session), nodeSession(code, session)]);
     return { sessions: Object.fromEntries(entries) as Record<string, z.input<typeof NodeSession>> };

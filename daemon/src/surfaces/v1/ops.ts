@@ -12,7 +12,6 @@ export const ping = route({
   path: '/v1/ping',
   summary: 'Confirm that the daemon answers',
   data: z.literal('pong'),
-  errors: [],
   handle: () => new Answer('pong' as const, { message: 'pong' }),
 });
 
@@ -22,7 +21,6 @@ export const describeSurface = route({
   path: '/v1/openapi.json',
   summary: 'Describe the v1 surface as OpenAPI 3.1',
   raw: { contentType: 'application/json', description: 'The document' },
-  errors: [],
   handle: async ({ openApi }) => Response.json(await openApi()),
 });
 
@@ -81,6 +79,5 @@ export const getCapabilities = route({
     refresh: z.boolean().default(false).describe('Look again, although an answer is younger than 5 seconds.'),
   }),
   data: Capabilities,
-  errors: [],
   handle: async ({ capabilities }, { query }) => snakeKeys(await capabilities.report(query.refresh)),
 });

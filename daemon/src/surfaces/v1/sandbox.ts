@@ -11,7 +11,6 @@ export const getSandbox = route({
   summary: 'Describe the sandbox, as text and as fields',
   data: z.string(),
   top: SandboxTop,
-  errors: [],
   async handle({ sandbox, toolchains }) {
     const top = sandboxTop(sandbox.describe(), await toolchains.look());
     return new Answer(sandboxSummary(top), { top });

@@ -82,7 +82,6 @@ export const listSessions = route({
   path: '/v1/shell/sessions',
   summary: 'List the shell sessions',
   data: ActiveShellSessionsResult,
-  errors: [],
   handle({ terminals }) {
     const now = Date.now();
     const entries = terminals.list().map((terminal) => [wireId(terminal.id), sessionInfo(terminal, now)] as const);
@@ -98,7 +97,6 @@ export const countSessions = route({
   path: '/v1/shell/sessions/stats',
   summary: 'Count the shell sessions',
   data: ShellSessionStats,
-  errors: [],
   handle({ terminals }) {
     const now = Date.now();
     const living = terminals.list().filter(({ isTerminated }) => !isTerminated);

@@ -65,7 +65,6 @@ export const listWatches = route({
   summary: 'List watchers',
   data: Watchers,
   top: Watchers,
-  errors: [],
   handle({ watchers }) {
     const list = { watchers: watchers.list().map(watcherRecord) };
     return new Answer(list, { top: list });

@@ -44,7 +44,6 @@ export const codeInfo = route({
       kernels: Limits,
     }),
   }),
-  errors: [],
   async handle({ codeInfo: info }) {
     const { languages, limits } = await info.look();
     return {

@@ -109,7 +109,6 @@ export const listCodeSessions = route({
   data: z.object({
     sessions: z.record(z.string(), CodeSessionRecord).describe('By their ids, in the order of their creation.'),
   }),
-  errors: [],
   handle: ({ code }) => ({
     sessions: Object.fromEntries(code.list().map((session) => [session.id, codeSession(session)])),
   }),

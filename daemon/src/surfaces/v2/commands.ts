@@ -186,7 +186,6 @@ export const listCommands = route({
     session: clientId.optional().describe('Only commands of this session.'),
   }),
   data: z.object({ commands: z.array(CommandRecord) }),
-  errors: [],
   handle({ commands }, { query }) {
     const found = commands.list({ status: query.status ?? null, sessionId: query.session ?? null });
     return { commands: found.map(commandRecord) };

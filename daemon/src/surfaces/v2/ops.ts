@@ -11,7 +11,6 @@ export const describeSurface = route({
   path: '/v2/openapi.json',
   summary: 'Describe the v2 surface as OpenAPI 3.1',
   raw: { contentType: 'application/json', description: 'The document' },
-  errors: [],
   handle: async ({ openApi }) => Response.json(await openApi()),
 });
 
@@ -21,7 +20,6 @@ export const getSandbox = route({
   path: '/v2/sandbox',
   summary: 'Describe the sandbox: account, workspace, limits and capabilities',
   data: SandboxInfo,
-  errors: [],
   handle: async ({ sandbox, capabilities }) => sandboxInfo(sandbox.describe(), await capabilities.report()),
 });
 

@@ -44,7 +44,6 @@ export const listSessions = route({
   path: '/v2/commands/sessions',
   summary: 'List command sessions',
   data: z.object({ sessions: z.array(SessionRecord) }),
-  errors: [],
   handle: (deps) => ({ sessions: deps.commands.sessions().map((session) => viewOf(deps, session)) }),
 });
 

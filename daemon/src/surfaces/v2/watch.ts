@@ -72,7 +72,6 @@ export const listWatchers = route({
   path: '/v2/watch',
   summary: 'List watchers in the order of their creation',
   data: z.array(WatcherRecord),
-  errors: [],
   handle: ({ watchers }) => watchers.list().map(watcherRecord),
 });
 

@@ -76,7 +76,6 @@ export const listTerminals = route({
       max_sessions: z.int().describe('Maximum number of live sessions.'),
     }),
   }),
-  errors: [],
   handle({ terminals }) {
     const all = terminals.list();
     return {
