@@ -1,5 +1,5 @@
 /** Defines a tool as one object, what its calls work on, and what they answer. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Skills } from '../../core/mcp/skills/skills.ts';
 import type { Upstreams as CoreUpstreams } from '../../core/mcp/upstreams.ts';
 import type { RemoteDeps } from '../../http/route/remote.ts';
@@ -87,7 +87,8 @@ export interface ToolDefinition<I extends z.ZodObject, O extends z.ZodObject> {
   readonly title: string;
   readonly description: string;
   readonly annotations: Annotations;
-  readonly input: I;
+  /** A tool without it takes no arguments. */
+  readonly input?: I;
   readonly output: O;
   /** Turns arguments in the form of other daemons into those of the input. */
   readonly prepare?: (given: Fields) => Fields;
@@ -95,7 +96,8 @@ export interface ToolDefinition<I extends z.ZodObject, O extends z.ZodObject> {
 }
 
 /** A tool without its type parameters. */
-export interface Tool extends Omit<ToolDefinition<z.ZodObject, z.ZodObject>, 'run'> {
+export interface Tool extends Omit<ToolDefinition<z.ZodObject, z.ZodObject>, 'input' | 'run'> {
+  readonly input: z.ZodObject;
   run(deps: McpDeps, input: never, call: ToolCall): Promise<ToolResult<object>>;
 }
 
@@ -138,7 +140,7 @@ export async function perform<I extends z.ZodType, O extends z.ZodType>(
 }
 
 export function tool<I extends z.ZodObject, O extends z.ZodObject>(definition: ToolDefinition<I, O>): Tool {
-  return definition;
+  return { input: z.object({}), ...definition };
 }
 
 /** Reads the sandbox and changes nothing. */

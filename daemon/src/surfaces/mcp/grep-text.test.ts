@@ -1,9 +1,10 @@
 /** How matches of a search read: paths and shared context once, gaps marked. */
 import { expect, test } from 'bun:test';
-import { grepText, type ShownMatch } from './grep-text.ts';
+import { grepText } from './grep-text.ts';
 
-const match = (file: string, number: number, content: string, before: string[] = [], after: string[] = []) =>
-  ({ file, line_number: number, line_content: content, context_before: before, context_after: after }) as ShownMatch;
+const match = (file: string, number: number, content: string, before: string[] = [], after: string[] = []) => {
+  return { file, line_number: number, line_content: content, context_before: before, context_after: after };
+};
 
 test('a path is printed once above its matches', () => {
   expect(grepText([match('/a', 1, 'x'), match('/a', 9, 'x y'), match('/b', 2, 'x')])).toBe('/a\n1:x\n9:x y\n/b\n2:x');

@@ -1,13 +1,8 @@
 /** Prints matches of a search as a model reads them: each path once, and each line once. */
+import type { z } from 'zod';
+import type { grepFiles } from '../../operations/files/grep.ts';
 
-export interface ShownMatch {
-  readonly file: string;
-  readonly line_number: number;
-  /** Several lines for a match across lines. */
-  readonly line_content: string;
-  readonly context_before: readonly string[];
-  readonly context_after: readonly string[];
-}
+type ShownMatch = z.output<typeof grepFiles.output>['matches'][number];
 
 interface Line {
   readonly text: string;

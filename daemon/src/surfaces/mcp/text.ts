@@ -13,10 +13,10 @@ export interface ShownText {
 }
 
 /** Cuts a long text in the middle, at line ends where there are some, and saves the whole text in a file. */
-export async function cutText(text: string, outputs: SavedOutputs, limit = maxCharacters): Promise<ShownText> {
-  if (text.length <= limit) return { text, isCut: false, file: null };
-  const head = headOf(text, limit / 2);
-  const tail = tailOf(text, limit / 2);
+export async function cutText(text: string, outputs: SavedOutputs): Promise<ShownText> {
+  if (text.length <= maxCharacters) return { text, isCut: false, file: null };
+  const head = headOf(text, maxCharacters / 2);
+  const tail = tailOf(text, maxCharacters / 2);
   const saved = await outputs.save(text);
   const file = saved === null ? null : showPath(saved);
   const from = countLines(head);
@@ -32,18 +32,13 @@ export async function cutText(text: string, outputs: SavedOutputs, limit = maxCh
 function headOf(text: string, length: number): string {
   const head = text.slice(0, length);
   const end = head.lastIndexOf('\n') + 1;
-  return end > length / 2 ? head.slice(0, end) : wellFormed(head);
+  return end > length / 2 ? head.slice(0, end) : head.toWellFormed(); // A cut may have split a pair of surrogates.
 }
 
 function tailOf(text: string, length: number): string {
   const tail = text.slice(-length);
   const start = tail.indexOf('\n') + 1;
-  return start > 0 && start < length / 2 ? tail.slice(start) : wellFormed(tail);
-}
-
-/** A cut may have split a pair of surrogates. */
-function wellFormed(text: string): string {
-  return text.toWellFormed();
+  return start > 0 && start < length / 2 ? tail.slice(start) : tail.toWellFormed();
 }
 
 function countLines(text: string): number {
@@ -52,10 +47,12 @@ function countLines(text: string): number {
   return lines;
 }
 
-/** The first line of a text, at most `length` characters, with an ellipsis where something was left out. */
-export function firstLine(text: string, length = 120): string {
+const maxLineCharacters = 120;
+
+/** The first line of a text, with an ellipsis where something was left out. */
+export function firstLine(text: string): string {
   const line = text.trimStart().split('\n', 1)[0] ?? '';
-  const shown = line.slice(0, length).toWellFormed();
+  const shown = line.slice(0, maxLineCharacters).toWellFormed();
   return shown.length < text.trim().length ? `${shown}…` : shown;
 }
 

@@ -46,12 +46,12 @@ export interface PageCallContext {
   readonly pages: ShownPages;
 }
 
-type Work<I, O> = (context: PageCallContext, input: I) => Promise<ToolResult<O>>;
+interface PageToolDefinition<I extends z.ZodObject, O extends z.ZodObject> extends Omit<ToolDefinition<I, O>, 'run'> {
+  readonly run: (context: PageCallContext, input: z.output<I>) => Promise<ToolResult<z.input<O>>>;
+}
 
 /** Like `tool`. Errors name elements by their numbers. */
-export function pageTool<I extends z.ZodObject, O extends z.ZodObject>(
-  definition: Omit<ToolDefinition<I, O>, 'run'> & { readonly run: Work<z.output<I>, z.input<O>> },
-): PageTool {
+export function pageTool<I extends z.ZodObject, O extends z.ZodObject>(definition: PageToolDefinition<I, O>): PageTool {
   return (pages) =>
     tool<I, O>({
       ...definition,
@@ -63,6 +63,13 @@ export function pageTool<I extends z.ZodObject, O extends z.ZodObject>(
         }
       },
     });
+}
+
+/** A tool that acts on a page: `run` returns the answer of `act`. */
+export function actTool<I extends z.ZodObject>(
+  definition: Omit<PageToolDefinition<I, typeof Acted>, 'annotations' | 'output'>,
+): PageTool {
+  return pageTool<I, typeof Acted>({ ...definition, annotations: acts, output: Acted });
 }
 
 interface Done {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ClickSpec } from '../../../core/browser/actions/click.ts';
 import { pressOnPage } from '../../../core/browser/actions/press-page.ts';
 import { CoreError } from '../../../kit/errors.ts';
-import { act, acts, Acted, elementIn, nameOf, named, pageTool, type PageCallContext } from './act.ts';
+import { act, actTool, elementIn, nameOf, named, type PageCallContext } from './act.ts';
 import type { NamedElement } from './shown-pages.ts';
 
 const { index, selector } = named;
@@ -27,11 +27,10 @@ function point(
   );
 }
 
-const click = pageTool({
+const click = actTool({
   name: 'browser_click',
   title: 'Click',
   description: 'Click an element, or drag it to another one.',
-  annotations: acts,
   input: z.object({
     ...named,
     button: z.enum(['left', 'right', 'middle']).default('left'),
@@ -42,7 +41,6 @@ const click = pageTool({
     dialogs: z.enum(['accept', 'dismiss']).optional().describe('Answer to a dialog that opens.'),
     dialog_text: z.string().optional(),
   }),
-  output: Acted,
   run(context, input) {
     const { button, count, x, y, drag_to: to, dialogs, dialog_text: text } = input;
     if ((x === undefined) !== (y === undefined)) throw new CoreError('bad_argument', 'x and y are required together');
@@ -65,13 +63,11 @@ function dropOn({ pages }: PageCallContext, { index: dragged }: NamedElement, in
   return { ref };
 }
 
-const hover = pageTool({
+const hover = actTool({
   name: 'browser_hover',
   title: 'Hover',
   description: 'Move the pointer to an element.',
-  annotations: acts,
   input: z.object(named),
-  output: Acted,
   run: (context, input) => point(context, input, { done: `Hovered ${nameOf(input)}.`, isHover: true }),
 });
 
@@ -88,27 +84,23 @@ function put(
   });
 }
 
-const formInputFill = pageTool({
+const formInputFill = actTool({
   name: 'browser_form_input_fill',
   title: 'Fill a field',
   description: 'Put a value into a field: text, a date as 2031-05-17, true or false for a checkbox.',
-  annotations: acts,
   input: z.object({
     ...{ index, selector },
     value: z.string(),
     clear: z.boolean().default(false).describe('No effect: the value always replaces the old one.'),
   }),
-  output: Acted,
   run: (context, input) => put(context, input, { value: input.value, verb: 'Filled' }),
 });
 
-const fill = pageTool({
+const fill = actTool({
   name: 'browser_fill',
   title: 'Fill a field and press a key',
   description: 'browser_form_input_fill, also by role and name.',
-  annotations: acts,
   input: z.object({ ...named, value: z.string(), press: z.string().optional().describe('Afterwards, as in Enter.') }),
-  output: Acted,
   run: (context, input) =>
     put(context, input, {
       ...{ value: input.value, verb: 'Filled' },
@@ -116,25 +108,21 @@ const fill = pageTool({
     }),
 });
 
-const select = pageTool({
+const select = actTool({
   name: 'browser_select',
   title: 'Choose an option',
   description: 'Choose an option by its value or text.',
-  annotations: acts,
   input: z.object({ ...named, value: z.string() }),
-  output: Acted,
   run: (context, input) => put(context, input, { value: input.value, verb: 'Selected' }),
 });
 
 const maxPaths = 1000;
 
-const upload = pageTool({
+const upload = actTool({
   name: 'browser_upload',
   title: 'Upload files',
   description: 'Give files of the sandbox to a file input, or to the button that opens the file chooser.',
-  annotations: acts,
   input: z.object({ ...named, paths: z.array(z.string().min(1)) }),
-  output: Acted,
   run(context, input) {
     const { element, tabId } = elementIn(context.pages, input);
     const { browserBackend, files } = context.deps;
@@ -148,13 +136,11 @@ const upload = pageTool({
   },
 });
 
-const pressKey = pageTool({
+const pressKey = actTool({
   name: 'browser_press_key',
   title: 'Press a key',
   description: 'Press a key or a chord on what has the focus.',
-  annotations: acts,
   input: z.object({ key: z.string().min(1).max(50).describe(keys) }),
-  output: Acted,
   run: (context, { key }) =>
     act(context, { done: `Pressed ${key}.` }, (options) =>
       pressOnPage(context.deps.browser, { ...options, keys: [oneSided(key)] }),

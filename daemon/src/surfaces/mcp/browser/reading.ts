@@ -11,7 +11,7 @@ import { CoreError } from '../../../kit/errors.ts';
 import { writeFile } from '../../../operations/files/write.ts';
 import { perform, readsOnly } from '../app.ts';
 import { cutText, footer } from '../text.ts';
-import { act, acts, Acted, lookFor, named, numbersOf, pageOptions, pageTool } from './act.ts';
+import { act, acts, Acted, actTool, lookFor, named, numbersOf, pageOptions, pageTool } from './act.ts';
 import { changesText, matchesText, pageText, shownUrl } from './page-text.ts';
 import { targetOf } from './shown-pages.ts';
 
@@ -64,7 +64,6 @@ const clickableElements = pageTool({
   title: 'List what can be acted on',
   description: 'List the elements that can be acted on, each with its index.',
   annotations: readsOnly,
-  input: z.object({}),
   output: Shown,
   async run(context) {
     const look = await lookFor(context, {});
@@ -112,7 +111,6 @@ function textTool(form: 'markdown' | 'text', name: string, title: string) {
     ...{ name, title },
     description: `Read the page as ${form === 'text' ? 'plain text' : 'Markdown'}.`,
     annotations: readsOnly,
-    input: z.object({}),
     output: z.object({ url: z.string(), title: z.string(), is_cut: z.boolean() }),
     async run(context) {
       const { value } = await readText(context.deps.browser, { ...pageOptions(context), form });
@@ -133,7 +131,6 @@ const readLinks = pageTool({
   title: 'Read the links',
   description: 'Read all links of the page.',
   annotations: readsOnly,
-  input: z.object({}),
   output: z.object({ links: z.array(z.object({ text: z.string(), href: z.string() })) }),
   async run(context) {
     const { value } = await linksOf(context.deps.browser, pageOptions(context));
@@ -163,13 +160,11 @@ const evaluate = pageTool({
   },
 });
 
-const scroll = pageTool({
+const scroll = actTool({
   name: 'browser_scroll',
   title: 'Scroll',
   description: 'Scroll down, or up by a negative amount.',
-  annotations: acts,
   input: z.object({ amount: z.number().min(-1e7).max(1e7).optional().describe('Pixels; a screen by default.') }),
-  output: Acted,
   run: (context, { amount = null }) =>
     act(context, { done: null }, async (options) => {
       const { value, effects } = await scrollPage(context.deps.browser, { ...options, amount });

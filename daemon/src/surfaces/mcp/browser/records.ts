@@ -75,7 +75,6 @@ const downloadList = pageTool({
   title: 'List the downloads',
   description: 'List the downloads of the last hour.',
   annotations: readsOnly,
-  input: z.object({}),
   output: Downloads,
   run: async ({ deps }) => {
     const list = deps.browser.downloads.map(({ id, url, ...download }) => ({

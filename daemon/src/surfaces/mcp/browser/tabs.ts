@@ -7,7 +7,7 @@ import { nullOn } from '../../../kit/errno.ts';
 import { CoreError } from '../../../kit/errors.ts';
 import { TabView, tabView } from '../../browser/views.ts';
 import { readsOnly } from '../app.ts';
-import { act, acts, Acted, pageTool, type PageCallContext } from './act.ts';
+import { act, acts, actTool, pageTool, type PageCallContext } from './act.ts';
 import { shownUrl } from './page-text.ts';
 
 /** A browser that gets a much longer URL answers nothing for seconds. */
@@ -30,35 +30,24 @@ function go(context: PageCallContext, done: string, to: NavigateSpec['to']) {
   });
 }
 
-const navigate = pageTool({
+const navigate = actTool({
   name: 'browser_navigate',
   title: 'Load a page',
   description: 'Load a URL in the current tab and show the page.',
-  annotations: acts,
   input: z.object({ url: z.string().min(1).max(maxUrlCharacters) }),
-  output: Acted,
   run: (context, { url }) => go(context, 'Navigated.', { url }),
 });
 
-const goBack = pageTool({
-  name: 'browser_go_back',
-  title: 'Go back',
-  description: 'Go back in the history.',
-  annotations: acts,
-  input: z.object({}),
-  output: Acted,
-  run: (context) => go(context, 'Navigated back.', { history: 'back' }),
-});
+const historyTool = (history: 'back' | 'forward', name: string) =>
+  actTool({
+    name,
+    title: `Go ${history}`,
+    description: `Go ${history} in the history.`,
+    run: (context) => go(context, `Navigated ${history}.`, { history }),
+  });
 
-const goForward = pageTool({
-  name: 'browser_go_forward',
-  title: 'Go forward',
-  description: 'Go forward in the history.',
-  annotations: acts,
-  input: z.object({}),
-  output: Acted,
-  run: (context) => go(context, 'Navigated forward.', { history: 'forward' }),
-});
+const goBack = historyTool('back', 'browser_go_back');
+const goForward = historyTool('forward', 'browser_go_forward');
 
 const noEffects = { dialogs: [], openedTabs: [], downloads: [], omitted: 0 };
 
@@ -67,13 +56,11 @@ function showTab(context: PageCallContext, done: string, { id, url, title }: Tab
   return act(context, { done, tabId: id }, async () => ({ value: { tabId: id, url, title }, effects: noEffects }));
 }
 
-const newTab = pageTool({
+const newTab = actTool({
   name: 'browser_new_tab',
   title: 'Open a tab',
   description: 'Open a URL in a new tab and show the page.',
-  annotations: acts,
   input: z.object({ url: z.string().max(maxUrlCharacters) }),
-  output: Acted,
   async run(context, { url }) {
     const { browser } = context.deps;
     const tab = await openTab(browser, url || null, { timeout: null, signal: context.call.signal });
@@ -92,7 +79,6 @@ const tabList = pageTool({
   title: 'List the tabs',
   description: 'List the tabs.',
   annotations: readsOnly,
-  input: z.object({}),
   output: Tabs,
   async run(context) {
     const tabs = await tabsOf(context);
@@ -104,13 +90,11 @@ const tabList = pageTool({
   },
 });
 
-const switchTab = pageTool({
+const switchTab = actTool({
   name: 'browser_switch_tab',
   title: 'Switch to a tab',
   description: 'Bring a tab to the front and show its page.',
-  annotations: acts,
   input: z.object({ index: z.int().min(0).describe('From browser_tab_list.') }),
-  output: Acted,
   async run(context, { index }) {
     const { deps, call } = context;
     const tabs = await tabsOf(context);
@@ -129,7 +113,6 @@ const closeTab = pageTool({
   title: 'Close the tab',
   description: 'Close the current tab.',
   annotations: acts,
-  input: z.object({}),
   output: Tabs,
   async run(context) {
     const [active] = (await tabsOf(context)).filter(({ isActive }) => isActive);
@@ -146,7 +129,6 @@ const closeBrowser = pageTool({
   title: 'Close all tabs',
   description: 'Close all tabs; an empty one remains.',
   annotations: acts,
-  input: z.object({}),
   output: Tabs,
   async run(context) {
     const options = { timeout: null, signal: context.call.signal };

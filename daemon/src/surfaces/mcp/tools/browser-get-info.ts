@@ -1,5 +1,4 @@
 /** `browser_get_info`: describes the browser of the sandbox and the URLs that reach it. */
-import { z } from 'zod';
 import { BrowserInfo, describeBrowser } from '../../browser/info.ts';
 import { readsOnly, tool } from '../app.ts';
 
@@ -8,7 +7,6 @@ export const browserGetInfo = tool({
   title: 'Describe the browser',
   description: 'Describe the browser: version, viewport, and the URLs of its DevTools protocol and its VNC view.',
   annotations: readsOnly,
-  input: z.object({}),
   output: BrowserInfo,
   async run(deps, _input, { context, signal }) {
     const data = await describeBrowser(deps, { ...context, signal });

@@ -11,7 +11,6 @@ export const browserGuiScreenshot = toolOf({
   title: 'Show the display',
   description: 'Take a picture of the display. Coordinates in it are those of browser_gui_execute_action.',
   annotations: readsOnly,
-  input: z.object({}),
   output: z.object({ mime_type: z.string(), bytes: z.int() }),
   operation: screenshot.remote,
   read: () => ({ format: 'png' as const }),

@@ -24,7 +24,6 @@ export const getContext = tool({
   title: 'Describe the sandbox',
   description: 'Describe the sandbox: system, account, directories, listening ports, and what works in this image.',
   annotations: readsOnly,
-  input: z.object({}),
   output: Output,
   async run({ capabilities, sandbox, upstreams }) {
     const { capabilities: domains, ...info } = sandboxInfo(sandbox.describe(), await capabilities.report());
