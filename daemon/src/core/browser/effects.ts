@@ -2,6 +2,7 @@
 import type { CdpEvents } from '../../platform/clients/cdp-connection.ts';
 import { Notifier } from '../../kit/events/notifier.ts';
 import type { ConnectedBrowser } from './connected-browser.ts';
+import type { DownloadRecord } from './downloads.ts';
 import type { Session } from './session.ts';
 
 export interface OpenedTab {
@@ -9,13 +10,7 @@ export interface OpenedTab {
   readonly url: string;
 }
 
-export interface Download {
-  readonly url: string;
-  readonly suggestedFilename: string;
-  readonly state: 'inProgress' | 'completed' | 'canceled';
-  readonly receivedBytes: number;
-  /** Null when the browser does not say where the file is. */
-  readonly path: string | null;
+export interface Download extends Omit<DownloadRecord, 'id'> {
   /** True when the daemon has cancelled the download, because the pages have downloaded too much. */
   readonly isRefused: boolean;
 }

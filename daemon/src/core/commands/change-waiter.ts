@@ -1,16 +1,10 @@
 /** Lets one reader wait for changes of a command, again and again, with little work for each change. */
 import { AutoResetEvent } from '../../kit/auto-reset-event.ts';
+import type { FollowOptions } from '../../kit/events/follow-events.ts';
 import type { Child } from '../../platform/process/spawn.ts';
 
-/** Aborts end a wait as a change does. */
-export interface ChangeWaiterOptions {
-  /** A wait ends after this long without a change. */
-  readonly silenceMs: number;
-  /** Aborted when the reader disconnects. */
-  readonly signal: AbortSignal;
-  /** Aborted when the daemon shuts down. */
-  readonly closing: AbortSignal;
-}
+/** A wait ends after `silenceMs` without a change. Aborts end it as a change does. */
+export type ChangeWaiterOptions = Omit<FollowOptions, 'cursor'>;
 
 export class ChangeWaiter implements Disposable {
   readonly #event = new AutoResetEvent();

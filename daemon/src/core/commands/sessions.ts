@@ -3,18 +3,12 @@ import { CoreError } from '../../kit/errors.ts';
 import { mintId } from '../../kit/ids.ts';
 import type { RecordStore } from '../../platform/stores/record-store.ts';
 import type { EnvironmentChanges } from '../processes/environment.ts';
+import type { SessionValues } from '../processes/same-session.ts';
 import { directoryRefusal } from './refusal.ts';
 
-export interface SessionSpec {
+export interface SessionSpec extends Omit<SessionValues, 'id'> {
   /** An id chosen by the caller. An existing id returns its session. */
   readonly id: string | null;
-  /** Absolute. */
-  readonly cwd: string;
-  readonly env: EnvironmentChanges;
-  /** null means the default account. */
-  readonly user: string | null;
-  /** The account name at the time the session was created. */
-  readonly account: string;
   /** Absolute path of a script that the shell of every command in the session runs first. */
   readonly startupFile?: string;
   /** No caller named the session. The daemon may evict it when there are too many, unless a command runs in it. */

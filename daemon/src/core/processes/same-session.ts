@@ -6,10 +6,12 @@ import type { EnvironmentChanges } from './environment.ts';
 
 export interface SessionValues {
   readonly id: string;
+  /** Absolute. */
   readonly cwd: string;
   readonly env: EnvironmentChanges;
   /** null is the default account. */
   readonly user: string | null;
+  /** The account name at the time the session was created. */
   readonly account: string;
 }
 

@@ -92,11 +92,7 @@ export class Bug extends CoreError {
 /** The message of a success that has nothing else to say. */
 export const usualMessage = 'Operation successful';
 
-interface SuccessDetails {
-  readonly message: string;
-  readonly hint: string | null;
-  readonly isFailure: boolean;
-}
+type SuccessDetails = Pick<Envelope, 'message' | 'hint'> & { readonly isFailure: boolean };
 
 /** The body of an answer with status 200, and with top-level fields beside those of the envelope. */
 export function success(data: unknown, { message, hint, isFailure }: SuccessDetails, top: object = {}): object {

@@ -229,12 +229,6 @@ export function bindRoutes<Deps>(routes: readonly Route<Deps>[], deps: Deps): Bo
   }));
 }
 
-interface InputSchemas {
-  readonly params?: z.ZodObject | undefined;
-  readonly query?: z.ZodObject | undefined;
-  readonly body?: z.ZodType | undefined;
-}
-
 type Inputs = { readonly params: unknown; readonly query: unknown; readonly body: unknown };
 
 interface BodyReading {
@@ -253,7 +247,7 @@ const ignoredParameters: ReadonlySet<string> = new Set(['_', 'ticket']);
 
 /** Checks every place, so that the caller learns about all errors at once. */
 async function readInputs(
-  schemas: InputSchemas,
+  schemas: Pick<RouteShape, 'params' | 'query' | 'body'>,
   request: Request,
   params: Readonly<Record<string, string>>,
   { limits, reservation, isNullAbsent, isStrict, hasContent }: BodyReading,

@@ -80,15 +80,8 @@ export const awaitChange = operation({
   },
 });
 
-interface Area {
-  readonly x?: number | undefined;
-  readonly y?: number | undefined;
-  readonly width?: number | undefined;
-  readonly height?: number | undefined;
-}
-
 /** Null for the whole display. Throws `bad_argument` for some of the four, which no schema of a query can express. */
-function areaOf({ x, y, width, height }: Area) {
+function areaOf({ x, y, width, height }: z.output<z.ZodObject<typeof screenshotFields>>) {
   if (x !== undefined && y !== undefined && width !== undefined && height !== undefined) return { x, y, width, height };
   if ([x, y, width, height].every((value) => value === undefined)) return null;
   throw new CoreError('bad_argument', 'x, y, width and height belong together', {

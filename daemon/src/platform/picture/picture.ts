@@ -1,10 +1,9 @@
 /** Encodes pixels as PNG, JPEG or WebP. */
 import { promisify } from 'node:util';
 import { crc32, deflate } from 'node:zlib';
+import type { Size } from '../../kit/types/geometry.ts';
 
-export interface PixelPicture {
-  readonly width: number;
-  readonly height: number;
+export interface PixelPicture extends Size {
   /** Four bytes a pixel: blue, green, red, unused. */
   readonly bytes: Buffer;
 }

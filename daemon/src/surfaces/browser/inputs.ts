@@ -23,15 +23,8 @@ export const pageCall = {
   dialog_text: z.string().optional().describe('The text for a prompt that is accepted.'),
 };
 
-interface PageCallBody {
-  readonly tab_id?: string | undefined;
-  readonly timeout?: number | undefined;
-  readonly dialogs?: 'accept' | 'dismiss' | undefined;
-  readonly dialog_text?: string | undefined;
-}
-
 export function pageOptions(
-  { tab_id: tabId, timeout, dialogs, dialog_text: text }: PageCallBody,
+  { tab_id: tabId, timeout, dialogs, dialog_text: text }: z.output<z.ZodObject<typeof pageCall>>,
   { signal }: RequestContext,
 ): PageCallOptions {
   const action = dialogs ?? (text === undefined ? null : 'accept');

@@ -174,15 +174,10 @@ function commandSpec(body: z.output<typeof BashExecRequest>): Omit<CommandSpec, 
   };
 }
 
-interface Positions {
-  readonly offset: number;
-  readonly stderr_offset: number;
-}
-
 function describe(
   { id, isRunning, state }: Command,
   unread: string | null,
-  { offset, stderr_offset: end }: Positions,
+  { offset, stderr_offset: end }: Pick<z.input<typeof BashExecResult>, 'offset' | 'stderr_offset'>,
 ): { message?: string; hint: string | null } {
   if (state.failure) return { message: `The command could not start: ${state.failure.message}`, hint: null };
   if (unread !== null) return { hint: `Its output could not be read (${unread}); POST /v1/bash/output reads it.` };

@@ -82,10 +82,7 @@ function withDot(extension: string): string {
 
 const listOrders = ['name', 'size', 'modified', 'type'] as const;
 
-interface Sorting {
-  readonly sort_by: string | null;
-  readonly sort_desc: boolean | null;
-}
+type Sorting = Pick<z.output<typeof ListRequest>, 'sort_by' | 'sort_desc'>;
 
 /** An unknown order falls back to the first of the list. */
 function orderOf<By extends Order['by']>(orders: readonly [By, ...By[]], asked: Sorting): Order {

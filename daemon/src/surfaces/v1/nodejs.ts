@@ -105,13 +105,8 @@ export const nodeJsInfo = route({
   },
 });
 
-interface Listed {
-  readonly packages: readonly Package[];
-  readonly error: string | null;
-}
-
 /** Code also runs in a Node.js installation without npm. */
-async function globalPackages(listing: Promise<readonly Package[]>): Promise<Listed> {
+async function globalPackages(listing: Promise<readonly Package[]>) {
   try {
     return { packages: await listing, error: null };
   } catch (error) {

@@ -12,10 +12,7 @@ export interface AddedNode extends SnapshotNode {
   readonly parent: string | null;
 }
 
-export interface RemovedNode {
-  readonly role: string;
-  readonly name: string;
-  readonly ref: string | null;
+export interface RemovedNode extends Pick<SnapshotNode, 'role' | 'name' | 'ref'> {
   /** The ref of the nearest node above it that is still there. */
   readonly parent: string | null;
 }

@@ -9,7 +9,7 @@ import { findAll, locate, type Locator, type Match, type Matches, type Query } f
 import { fitDiff, fitMatches } from './lists.ts';
 import { textOf } from './text.ts';
 import type { KeptSnapshot } from './kept.ts';
-import { interactiveRefs, select, type Selection, type SnapshotNode, type TreeNode } from './tree.ts';
+import { interactiveRefs, select, type Selection, type SnapshotNode } from './tree.ts';
 import { waitFor, type Condition } from './wait.ts';
 
 export interface SnapshotSpec extends PageCallOptions, Selection {
@@ -50,16 +50,11 @@ export async function takeSnapshot(browser: Browser, spec: SnapshotSpec): Promis
 }
 
 /** The whole tree of a page. */
-export interface Look {
+export interface Look extends Omit<Collected, 'nodes'> {
   readonly tabId: string;
-  /** Changes with every new document of the tab. */
-  readonly document: string;
-  readonly url: string;
   readonly id: string;
-  readonly root: TreeNode;
   /** The snapshot to compare with, while it is kept. */
   readonly base: KeptSnapshot | null;
-  readonly cuts: readonly PageCut[];
 }
 
 /** Throws as `takeSnapshot`. */

@@ -1,5 +1,6 @@
 /** Streams what a cell shows until its end. */
 import { Deadline } from '../../../kit/deadline.ts';
+import type { FollowOptions as EventOptions } from '../../../kit/events/follow-events.ts';
 import type { Cell } from './cell.ts';
 import { atStart, type CellChange } from './outputs.ts';
 
@@ -9,13 +10,9 @@ export type CellMessage =
   /** `failed`: the cell never ran. `closing`: the daemon shuts down, and the cell goes on. */
   | { readonly kind: 'end'; readonly reason: 'ended' | 'failed' | 'closing' };
 
-export interface FollowOptions {
+export interface FollowOptions extends Pick<EventOptions, 'signal' | 'closing'> {
   /** Time without changes after which the stream yields `silence`; null yields none. */
   readonly silenceMs: number | null;
-  /** Aborts when the reader disconnects. */
-  readonly signal: AbortSignal;
-  /** Aborts when the daemon shuts down. */
-  readonly closing: AbortSignal;
 }
 
 export async function* follow(cell: Cell, { silenceMs, signal, closing }: FollowOptions): AsyncGenerator<CellMessage> {

@@ -1,20 +1,16 @@
 /** Defines the stored state of a session and of its running cell, for the next daemon. */
 import type { EnvironmentChanges } from '../../processes/environment.ts';
+import type { SessionValues } from '../../processes/same-session.ts';
 import type { CellRecord } from '../cells/cell.ts';
 import type { LogPosition } from '../backends/interpreter.ts';
 import type { CodeBackendName, Language } from '../language.ts';
 
 /** Plain data that is stored in a file without conversion. */
-export interface SessionRecord {
-  readonly id: string;
+export interface SessionRecord extends SessionValues {
   readonly language: Language;
   readonly backend: CodeBackendName;
   /** The name of the kernelspec; null when the session has no kernel. */
   readonly kernel: string | null;
-  /** The account as the caller named it; null is the default account. */
-  readonly user: string | null;
-  /** The name of the account when the session was created. */
-  readonly account: string;
   cwd: string;
   env: EnvironmentChanges;
   /** True for a single run. Only its caller knows this session. */

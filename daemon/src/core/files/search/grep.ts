@@ -10,7 +10,6 @@ import { fileTypeNamed } from './grep/file-type.ts';
 import {
   type FileType,
   type GrepFound,
-  type GrepMatch,
   type GrepQuery,
   LineTooLong,
   maxFoundLength,
@@ -28,19 +27,15 @@ export interface GrepRequest extends Omit<GrepQuery, 'root' | 'fileName' | 'type
   readonly maxResults: number;
 }
 
-export interface GrepResult {
+export interface GrepResult extends Pick<GrepFound, 'matches' | 'skipped'> {
   readonly path: string;
   /** The path is a file, which is searched whatever its name is. */
   readonly isFile: boolean;
-  /** Matches in tree order. */
-  readonly matches: readonly GrepMatch[];
   /** Null when the files were not counted, because the limit ended the search or the tree is large. */
   readonly filesSearched: number | null;
   /** Number of files with a match, up to the point where the search ended. */
   readonly filesMatched: number;
   readonly isTruncated: boolean;
-  /** The first files and directories that were not searched: binary files that match, too large or unreadable ones. */
-  readonly skipped: GrepFound['skipped'];
   /** Null when not counted. */
   readonly skippedCount: number | null;
 }

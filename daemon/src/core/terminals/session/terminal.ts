@@ -2,7 +2,7 @@
 import { CoreError } from '../../../kit/errors.ts';
 import { HandedOver } from '../../../kit/handed-over.ts';
 import type { ChildEnd } from '../../../platform/process/spawn.ts';
-import type { EnvironmentChanges } from '../../processes/environment.ts';
+import type { SessionValues } from '../../processes/same-session.ts';
 import { OutputTimes } from '../screen/recording-times.ts';
 import { noteSize, type SizeChange } from '../screen/sizes.ts';
 import { Job } from '../exec/job.ts';
@@ -25,16 +25,10 @@ export const retentions = ['persistent', 'expiring'] as const;
 export type Retention = (typeof retentions)[number];
 
 /** Plain data, because it is stored in a file as it is. */
-export interface TerminalRecord extends TerminalSize {
-  readonly id: string;
+export interface TerminalRecord extends TerminalSize, SessionValues {
   readonly retention: Retention;
   /** The directory in which the first shell started. */
   readonly cwd: string;
-  readonly env: EnvironmentChanges;
-  /** null means the default account. */
-  readonly user: string | null;
-  /** The account name at the time the session was created. */
-  readonly account: string;
   /** What people call the session. Absent if it has no name. */
   readonly name?: string | null;
   readonly createdMs: number;

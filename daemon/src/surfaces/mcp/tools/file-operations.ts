@@ -139,14 +139,9 @@ async function findFiles(deps: McpDeps, input: Input, call: ToolCall): Result {
   return paths(input, { ...found, offset, limit }, 'a pattern such as .* names them');
 }
 
-interface Page {
-  readonly path: string;
-  readonly files: readonly string[];
-  readonly total_count: number;
-  readonly skipped: readonly { readonly path: string; readonly errno_name: string }[];
-  readonly skipped_count: number;
-  readonly link_count: number;
-  readonly hidden_count: number;
+type Found = z.input<typeof searchFiles.output>;
+
+interface Page extends Omit<Found, 'pattern' | 'truncated' | 'next_cursor' | 'ignored_count'> {
   readonly offset: number;
   readonly limit: number;
 }

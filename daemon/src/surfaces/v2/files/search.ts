@@ -60,12 +60,7 @@ function grepHint(
   return `Hidden and ignored names are not searched by default: ${more.join(' and ')} searches them too.`;
 }
 
-interface Skipped {
-  readonly skipped_count: number;
-  readonly ignored_count: number;
-  readonly hidden_count: number;
-  readonly link_count: number;
-}
+type Skipped = Pick<z.output<typeof list.output>, 'skipped_count' | 'ignored_count' | 'hidden_count' | 'link_count'>;
 
 /** Null when everything was listed. */
 function skippedHint(

@@ -55,7 +55,7 @@ export interface GrepFound {
   readonly matches: readonly GrepMatch[];
   /** Number of searched files; null when not counted, for example when the limit ended the search. */
   readonly filesSearched: number | null;
-  /** What was not searched: EILSEQ is a binary file that matches, EFBIG a file that is too large. */
+  /** The first that were not searched: EILSEQ is a binary file that matches, EFBIG a file that is too large. */
   readonly skipped: SkippedSummary['skipped'];
   /** Null when not counted: the limit ended the search, or binary files were passed over without a look. */
   readonly skippedCount: number | null;
