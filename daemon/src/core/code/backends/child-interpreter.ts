@@ -8,7 +8,7 @@ import type { Child, ChildEnd } from '../../../platform/process/spawn.ts';
 import { terminateAndForget } from '../../processes/terminate.ts';
 import type { CellRecord } from '../cells/cell.ts';
 import type { CellEvent, InterpreterEvent } from '../cells/events.ts';
-import type { Interpreter, LogPosition, Submission } from './interpreter.ts';
+import { executeRequest, type Interpreter, type LogPosition, type Submission } from './interpreter.ts';
 import type { CodeBackendName, Language } from '../language.ts';
 import { Channel } from './channel.ts';
 import { startRefusal } from './start-refusal.ts';
@@ -90,23 +90,14 @@ export class ChildInterpreter implements Interpreter {
     this.#channel.resumeInput();
   }
 
-  submit({ id, cwd, env, cellEnv, formats, isProgram = false }: CellRecord, code: EncodedText): Submission {
-    this.#asked = id;
+  submit(cell: CellRecord, code: EncodedText): Submission {
+    this.#asked = cell.id;
     this.#hasEnded = false;
-    const request = {
-      op: 'execute',
-      cell: id,
-      code: code.placeholder,
-      cwd,
-      env,
-      lent: cellEnv,
-      formats,
-      program: isProgram,
-    };
+    const request = executeRequest({ ...cell, code: code.placeholder });
     const line = code.jsonOf({ ...request, interrupted: this.#hasInterrupted }, '\n');
     this.#hasInterrupted = false;
     const end = this.#channel.endOf(line);
-    return { end, send: () => this.#send(line, isProgram ? end : null) };
+    return { end, send: () => this.#send(line, request.program ? end : null) };
   }
 
   hasTaken(end: number): boolean {

@@ -63,3 +63,8 @@ export interface Interpreter {
   /** After a restart, the daemon reads the output again from this position. */
   readonly position: LogPosition;
 }
+
+/** Runs a cell, in the words of the interpreters of the image and of the bridge. */
+export function executeRequest({ id, code, cwd, env, cellEnv, formats, isProgram = false }: CellRecord) {
+  return { op: 'execute', cell: id, code, cwd, env, lent: cellEnv, formats, program: isProgram };
+}

@@ -10,7 +10,7 @@ import { lineOf, type Bridge, type BridgedKernel } from './bridge.ts';
 import type { CellRecord } from '../cells/cell.ts';
 import { errorsOf } from './channel.ts';
 import type { CellEvent, InterpreterEvent } from '../cells/events.ts';
-import type { Interpreter, LogPosition, Submission } from './interpreter.ts';
+import { executeRequest, type Interpreter, type LogPosition, type Submission } from './interpreter.ts';
 import type { KernelNote } from './note.ts';
 import type { RunningCell } from '../sessions/record.ts';
 
@@ -193,10 +193,7 @@ export class KernelInterpreter implements Interpreter, BridgedKernel {
     else this.#early.push([cell, event]);
   }
 
-  readonly #execution = ({ id, code, cwd, env, cellEnv, formats, isProgram = false }: CellRecord): object => {
-    const request = { op: 'execute', kernel: this.id, cell: id, code, cwd, env };
-    return { ...request, lent: cellEnv, formats, program: isProgram };
-  };
+  readonly #execution = (cell: CellRecord): object => ({ ...executeRequest(cell), kernel: this.id });
 
   async #watch(): Promise<void> {
     const { child } = this.deps;
