@@ -26,7 +26,6 @@ export interface QueuedEvent {
 export type QueueItem = QueuedEvent | { readonly fence: number };
 
 export class MoveQueue {
-  readonly #fence: () => number;
   #items: QueueItem[] = [];
   #head = 0;
   #numbers = 0;
@@ -36,9 +35,7 @@ export class MoveQueue {
   #waiting: { readonly cookie: number; fence: number; readonly go: () => void } | null = null;
 
   /** `fence` puts a mark into the kernel queue and returns the number of the mark. */
-  constructor(fence: () => number) {
-    this.#fence = fence;
-  }
+  constructor(private readonly fence: () => number) {}
 
   get isFull(): boolean {
     return this.#items.length - this.#head >= maxQueued;
@@ -96,7 +93,7 @@ export class MoveQueue {
     this.#waiting = waiting;
     await Promise.race([promise, sleep(partnerMs)]);
     if (!this.#arrivals.has(cookie) && upTo > this.#settledNumber) {
-      waiting.fence = this.#fence();
+      waiting.fence = this.fence();
       await promise;
       if (!this.#arrivals.has(cookie)) this.#settledNumber = Math.max(this.#settledNumber, upTo);
     }

@@ -19,15 +19,12 @@ export interface Receiver {
 
 /** Opens the queue only while a receiver uses it, because inotify instances are scarce (128 per account). */
 export class WatchTable {
-  readonly #open: OpenEventQueue;
   readonly #listeners = new Map<number, Set<Listener>>();
   readonly #receivers = new Set<Receiver>();
   readonly #fences = new Map<number, Receiver>();
   #queue: Inotify | null = null;
 
-  constructor(open: OpenEventQueue) {
-    this.#open = open;
-  }
+  constructor(private readonly open: OpenEventQueue) {}
 
   /** Throws the error of the system, for example EMFILE when no instances are left. */
   join(receiver: Receiver): void {
@@ -37,7 +34,7 @@ export class WatchTable {
 
   /** Ignores late events of a closed queue, because a new queue reuses the watch numbers. */
   #openQueue(): Inotify {
-    const queue: Inotify = this.#open(
+    const queue: Inotify = this.open(
       (events) => {
         if (this.#queue === queue) this.#deliver(events);
       },
