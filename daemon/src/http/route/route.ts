@@ -129,11 +129,7 @@ export interface Route<Deps> extends RouteShape {
   ): Promise<Response | SocketUpgrade>;
 }
 
-export interface BoundRoute {
-  readonly operation: string;
-  readonly method: Method;
-  readonly path: string;
-  readonly hasEffect: boolean;
+export interface BoundRoute extends Required<Pick<RouteShape, 'operation' | 'method' | 'path' | 'hasEffect'>> {
   respond(
     request: Request,
     params: Readonly<Record<string, string>>,
