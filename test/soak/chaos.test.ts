@@ -27,7 +27,12 @@ const faults: Readonly<Record<string, (sandbox: Sandbox, turn: number) => Promis
     await sandbox.served();
   },
   async 'the keepers that wait are killed'(sandbox) {
-    for (const pid of sandbox.spareKeepers()) process.kill(pid, 'SIGKILL');
+    const found = sandbox.spareKeepers();
+    for (const pid of found) process.kill(pid, 'SIGSTOP');
+    await until('they are stopped', () => found.every((pid) => stateOf(pid) === 'T'));
+    // One that was handed a command meanwhile does not wait any more: without it the command is lost.
+    const waiting = sandbox.spareKeepers();
+    for (const pid of found) process.kill(pid, waiting.includes(pid) ? 'SIGKILL' : 'SIGCONT');
   },
   async 'the daemon is frozen'(sandbox) {
     const pid = sandbox.daemonPid;
@@ -122,6 +127,9 @@ const unkept = (input: string | URL | Request, init?: RequestInit) => fetch(inpu
 function isRefused({ status, isMaybeDone }: BoxError): boolean {
   return (status === 429 || status === 503) && !isMaybeDone;
 }
+
+/** The letter of proc(5), for example T when a process is stopped. */
+const stateOf = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.charAt(0);
 
 /** A command that sleeps, and the pid of its process. */
 async function sleeper(sandbox: Sandbox, turn: number): Promise<{ readonly id: string; readonly pid: number }> {
