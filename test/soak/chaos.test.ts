@@ -29,7 +29,7 @@ const faults: Readonly<Record<string, (sandbox: Sandbox, turn: number) => Promis
   async 'the keepers that wait are killed'(sandbox) {
     const found = sandbox.spareKeepers();
     for (const pid of found) process.kill(pid, 'SIGSTOP');
-    await until('they are stopped', () => found.every((pid) => stateOf(pid) === 'T'));
+    await until('they are stopped', () => found.every((pid) => statusOf(pid, 'State') === 'T'));
     // One that was handed a command meanwhile does not wait any more: without it the command is lost.
     const waiting = sandbox.spareKeepers();
     for (const pid of found) process.kill(pid, waiting.includes(pid) ? 'SIGKILL' : 'SIGCONT');
@@ -64,7 +64,7 @@ const faults: Readonly<Record<string, (sandbox: Sandbox, turn: number) => Promis
   },
   async 'a keeper is killed'(sandbox, turn) {
     const { id, pid } = await sleeper(sandbox, turn);
-    process.kill(parentOf(pid), 'SIGKILL');
+    process.kill(Number(statusOf(pid, 'PPid')), 'SIGKILL');
     expect(await sandbox.ended(id)).toMatchObject({ status: 'lost', exit_code: null });
   },
   async 'an interpreter is killed'(sandbox) {
@@ -128,9 +128,6 @@ function isRefused({ status, isMaybeDone }: BoxError): boolean {
   return (status === 429 || status === 503) && !isMaybeDone;
 }
 
-/** The letter of proc(5), for example T when a process is stopped. */
-const stateOf = (pid: number) => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.charAt(0);
-
 /** A command that sleeps, and the pid of its process. */
 async function sleeper(sandbox: Sandbox, turn: number): Promise<{ readonly id: string; readonly pid: number }> {
   const id = await sandbox.start({ command: 'sleep', shell: 'none', args: [`${1_000_000 + turn}`] });
@@ -139,6 +136,7 @@ async function sleeper(sandbox: Sandbox, turn: number): Promise<{ readonly id: s
   return { id, pid: find()!.pid };
 }
 
-function parentOf(pid: number): number {
-  return Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+/** The first word of a field of proc(5), for example T for the state of a stopped process. */
+function statusOf(pid: number, field: string): string | undefined {
+  return new RegExp(`^${field}:\\s+(\\S+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 }
