@@ -1,6 +1,6 @@
 /** A live list of what happens in the sandbox, the newest first. */
 import type { ActivityEntry, Sandbox } from '../../clients/typescript/src/index.ts';
-import { element } from './elements.ts';
+import { element, keepingFocus } from './elements.ts';
 
 /** Entries of a list that a person may scroll. */
 export const allEntries = 1000;
@@ -68,7 +68,7 @@ export class ActivityList {
     // The row of a command changes when the command ends.
     const begun =
       entry.kind === 'ended' && this.#rows.querySelector(`[data-command="${CSS.escape(entry.subject ?? '')}"]`);
-    if (begun) begun.replaceWith(row);
+    if (begun) keepingFocus(this.#rows, () => begun.replaceWith(row));
     else if (!isToldByCommand(entry)) this.#rows.prepend(row);
     while (this.#rows.childElementCount > this.most) this.#rows.lastElementChild?.remove();
   }

@@ -8,6 +8,8 @@ interface Looks {
   readonly type?: string;
   readonly placeholder?: string;
   readonly label?: string;
+  /** What `keepingFocus` knows the element by when it is drawn again. */
+  readonly key?: string;
   readonly onClick?: () => void;
 }
 
@@ -23,7 +25,22 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
     if (value !== undefined) made.setAttribute(attribute, value);
   }
   if (looks.label) made.setAttribute('aria-label', looks.label);
+  if (looks.key) made.dataset['key'] = looks.key;
   if (looks.onClick) made.addEventListener('click', looks.onClick);
   made.append(...children);
   return made;
+}
+
+/** Draws a part of the page again. A link or a button of it that has the focus passes it to the one with the same key, target or label. */
+export function keepingFocus(part: HTMLElement, draw: () => void): void {
+  const focused = part.contains(document.activeElement) ? keyOf(document.activeElement) : undefined;
+  draw();
+  if (focused === undefined || part.contains(document.activeElement)) return;
+  const next = [...part.querySelectorAll<HTMLElement>('a, button')].find((each) => keyOf(each) === focused);
+  next?.focus({ preventScroll: true });
+}
+
+function keyOf(part: Element | null): string | undefined {
+  const { key } = part instanceof HTMLElement ? part.dataset : {};
+  return key ?? part?.getAttribute('href') ?? part?.getAttribute('aria-label') ?? undefined;
 }

@@ -1,7 +1,7 @@
 /** The page at `/`: what happens now, the list of terminals, and links. */
 import type { Sandbox, TerminalSession } from '../../clients/typescript/src/index.ts';
 import { ActivityList } from './activity-list.ts';
-import { element } from './elements.ts';
+import { element, keepingFocus } from './elements.ts';
 import { scrollable } from './forms/answer-view.ts';
 import { askForText, isAgreed } from './frame/question.ts';
 import { nameOf } from './frame/terminal-name.ts';
@@ -78,11 +78,11 @@ export class HomePage {
     const text = JSON.stringify(terminals);
     if (text === this.#shown) return;
     this.#shown = text;
-    this.#table.replaceChildren(
+    const shown =
       terminals.length === 0
         ? element('p', { class: 'note' }, 'None yet.')
-        : element('table', {}, headings(), ...terminals.map((terminal) => this.#row(terminal))),
-    );
+        : element('table', {}, headings(), ...terminals.map((terminal) => this.#row(terminal)));
+    keepingFocus(this.#table, () => this.#table.replaceChildren(shown));
   }
 
   #row(terminal: TerminalSession): HTMLElement {

@@ -157,9 +157,20 @@ consoleTest(
       page.locator('li', { has: page.locator(`:scope > button`, { hasText: new RegExp(`^${name}$`) }) });
     const within = row('Coffee').locator(row('Cup'));
     await within.locator(row('Name')).waitFor();
-    await within.locator(row('Size')).locator(row('large')).getByRole('button', { name: 'large' }).click();
+    const large = within.locator(row('Size')).locator(row('large')).getByRole('button', { name: 'large' });
+    await large.click();
     await until('the option is chosen', async () => (await valueIn(sandbox, 'size')) === 'large');
+    await large.hover();
+    await page.mouse.down();
+    const drawn = page.waitForResponse(async (response) => (await response.text()).includes('Bill'));
+    await valueIn(sandbox, `(document.querySelector('h1').textContent = 'Bill', size = 'none')`);
+    await drawn;
+    await page.mouse.up();
+    await until('the option is chosen again', async () => (await valueIn(sandbox, 'size')) === 'large');
+
     await page.getByRole('button', { name: 'Name', exact: true }).focus();
+    await valueIn(sandbox, `document.querySelector('h1').textContent = 'Receipt'`);
+    await page.getByText('Receipt').waitFor();
     await page.keyboard.press('Enter');
     await until('the picture has the focus', () =>
       page.evaluate<boolean>(`document.activeElement.classList.contains('live-keys')`),

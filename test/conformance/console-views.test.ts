@@ -137,6 +137,13 @@ consoleTest(
     await page.getByText('2 of 2').waitFor();
     await expectAccessible(page);
     expect(await page.locator('img').count()).toBe(0);
+
+    const id = await sandbox.start({ command: 'sleep 600' });
+    await page.getByRole('link', { name: 'sleep 600' }).focus();
+    await sandbox.ok(`POST /v2/commands/${id}/kill`, {});
+    await page.getByRole('listitem').filter({ hasText: 'sleep 600' }).filter({ hasText: 'killed' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'All commands' }).waitFor();
   },
 );
 

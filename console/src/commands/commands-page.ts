@@ -1,6 +1,6 @@
 /** The page at `#/commands`: the commands of the sandbox, with a field that starts one. */
 import type { Command, Sandbox } from '../../../clients/typescript/src/index.ts';
-import { element } from '../elements.ts';
+import { element, keepingFocus } from '../elements.ts';
 import { addressOf, type Page } from '../frame/view.ts';
 import { whileSeen } from '../frame/while-seen.ts';
 
@@ -67,7 +67,7 @@ export class CommandsPage implements Page {
     return (await this.box.orThrow.commands.list()).data.commands;
   }
 
-  /** Draws only what has changed, so that a person keeps focus and selection. */
+  /** Draws only what has changed, so that a person keeps what is selected. */
   #draw(): void {
     const words = this.#search.value.toLowerCase().split(/\s+/);
     const found = this.#commands.filter((command) => {
@@ -78,7 +78,8 @@ export class CommandsPage implements Page {
     const text = JSON.stringify(found);
     if (text === this.#shown) return;
     this.#shown = text;
-    this.#rows.replaceChildren(...found.toSorted(newestFirst).slice(0, maxRows).map(row));
+    const rows = found.toSorted(newestFirst).slice(0, maxRows).map(row);
+    keepingFocus(this.#rows, () => this.#rows.replaceChildren(...rows));
     this.#state.textContent = found.length === 0 ? 'None.' : `${found.length} of ${this.#commands.length}`;
   }
 }

@@ -1,6 +1,6 @@
 /** The page at `#/browser`: the active tab as it changes, with clicks and typing, its elements and its requests. */
 import type { BrowserTab, LiveEvent, Sandbox, SnapshotNode } from '../../../clients/typescript/src/index.ts';
-import { element } from '../elements.ts';
+import { element, keepingFocus } from '../elements.ts';
 import { elementRows } from './element-tree.ts';
 import { InputQueue } from './input-queue.ts';
 import { LivePicture, type LiveActions, type Spot } from './live-picture.ts';
@@ -154,17 +154,16 @@ export class BrowserPage {
     const active = tabs.find(({ active }) => active);
     document.title = active?.title ? `${active.title} - Browser` : 'Browser';
     if (active && document.activeElement !== this.#address) this.#address.value = active.url;
-    this.#tabs.replaceChildren(
-      ...tabs.toSorted((a, b) => a.index - b.index).map((tab) => this.#tabRow(tab)),
-      element('li', {}, element('button', { label: 'New tab', onClick: () => void this.#openTab() }, '+')),
-    );
+    const rows = tabs.toSorted((a, b) => a.index - b.index).map((tab) => this.#tabRow(tab));
+    const more = element('li', {}, element('button', { label: 'New tab', onClick: () => void this.#openTab() }, '+'));
+    keepingFocus(this.#tabs, () => this.#tabs.replaceChildren(...rows, more));
   }
 
   #tabRow({ target_id, title, url, active }: BrowserTab): HTMLElement {
     const name = title || url;
     const activate = () => void this.#try(() => this.box.orThrow.browser.activateTab({ target_id }));
     const close = () => void this.#change(() => this.box.orThrow.browser.closeTab({ target_id }));
-    const button = element('button', { onClick: activate }, name);
+    const button = element('button', { key: target_id, onClick: activate }, name);
     if (active) button.setAttribute('aria-current', 'true');
     return element('li', {}, button, element('button', { label: `Close ${name}`, onClick: close }, '×'));
   }

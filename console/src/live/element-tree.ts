@@ -19,10 +19,9 @@ function elementRow(node: SnapshotNode, act: Act): HTMLElement {
   const label =
     ref === null
       ? element('span', {}, name)
-      : element('button', { type: 'button', onClick: () => act({ ...node, ref }) }, name || '(no name)');
+      : element('button', { type: 'button', key: ref, onClick: () => act({ ...node, ref }) }, name || '(no name)');
   const below = elementRows(node, act);
   const row = element('li', {}, label, element('span', { class: 'note' }, facts));
   if (below.length > 0) row.append(element('ul', {}, ...below));
-  if (ref !== null) row.dataset['ref'] = ref; // A row of an element that has been replaced is another row.
   return row;
 }

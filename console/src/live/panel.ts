@@ -1,5 +1,5 @@
 /** A list that a person opens beside a live picture; it is read only while it is open. */
-import { element } from '../elements.ts';
+import { element, keepingFocus } from '../elements.ts';
 
 export class Panel {
   readonly place = element('details');
@@ -21,8 +21,9 @@ export class Panel {
     try {
       const rows = await this.read();
       const text = rows.map(({ outerHTML }) => outerHTML).join('');
-      // A person keeps the focus and the place in a list that has not changed.
-      if (text !== this.#rows.innerHTML || rows.length === 0) this.#show(rows);
+      // A person keeps the place in a list that has not changed, and clicks the row on which the button went down.
+      const isSame = text === this.#rows.innerHTML && rows.length > 0;
+      if (!isSame && !this.#rows.matches(':active')) this.#show(rows);
     } catch (error) {
       this.#show([element('li', { class: 'wrong' }, error instanceof Error ? error.message : String(error))]);
     } finally {
@@ -31,6 +32,7 @@ export class Panel {
   }
 
   #show(rows: readonly HTMLElement[]): void {
-    this.#rows.replaceChildren(...(rows.length === 0 ? [element('li', { class: 'note' }, 'Nothing.')] : rows));
+    const shown = rows.length === 0 ? [element('li', { class: 'note' }, 'Nothing.')] : rows;
+    keepingFocus(this.#rows, () => this.#rows.replaceChildren(...shown));
   }
 }
