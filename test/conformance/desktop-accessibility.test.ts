@@ -1,9 +1,9 @@
 /** The accessibility tree of a desktop: what a client reads of GTK windows and of Chromium, and what it finds there. */
-import { afterAll, beforeAll, test } from 'bun:test';
+import { afterAll, beforeAll } from 'bun:test';
 import { AccessibleDesktop } from '../harness/accessible-desktop.ts';
 import { ComputerWorker } from '../harness/computer-worker.ts';
 import { needPrograms } from '../harness/programs.ts';
-import { expect, type Json } from '../harness/sandbox.ts';
+import { expect, programTest as test, type Json } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 let desktop: AccessibleDesktop;

@@ -1,5 +1,5 @@
 /** Films of a display: made through the worker, through the daemon and by 1.x clients, and playable wherever they end. */
-import { afterAll, beforeAll, expect as plainExpect, test as programTest } from 'bun:test';
+import { afterAll, beforeAll, expect as plainExpect } from 'bun:test';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { TestDisplay } from '../harness/display.ts';
 import { hangMs } from '../harness/fair-clock.ts';
 import { fillFileSystem } from '../harness/full-disk.ts';
 import { needPrograms } from '../harness/programs.ts';
-import { expect, readProcess, test, type JsonObject } from '../harness/sandbox.ts';
+import { expect, programTest, readProcess, test, type JsonObject } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 let display: TestDisplay;

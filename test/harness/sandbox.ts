@@ -386,8 +386,8 @@ export class Sandbox {
 
   /** Removes everything without checks, because a failed test must leave nothing either. */
   dispose(): void {
+    this.signal('SIGKILL'); // First, because a daemon starts keepers and shells anew.
     for (const pid of [...this.keepers(), ...this.processes().map((process) => process.pid)]) end(pid);
-    this.signal('SIGKILL');
     rmSync(this.directory, { recursive: true, force: true });
     this.home[Symbol.dispose]();
   }
@@ -431,12 +431,7 @@ export function test(
   body: (context: { sandbox: Sandbox }) => Promise<void>,
   options: SandboxOptions = {},
 ): void {
-  const exception = exceptionHere(name);
-  if (exception !== null) {
-    bunTest.skip(`${name} (left out: ${exception})`, () => undefined);
-    return;
-  }
-  bunTest(
+  programTest(
     name,
     async () => {
       const sandbox = await Sandbox.start(options);
@@ -451,6 +446,13 @@ export function test(
     },
     Math.max(hangMs, 2 * (options.timeoutMs ?? 0)),
   );
+}
+
+/** A test that starts what it needs. It is left out, in words, where the table of exceptions has its name. */
+export function programTest(name: string, body: () => unknown, limitMs?: number): void {
+  const exception = exceptionHere(name);
+  if (exception === null) bunTest(name, body as () => Promise<void>, limitMs);
+  else bunTest.skip(`${name} (left out: ${exception})`, () => undefined);
 }
 
 /** A launcher is dynamically linked too, so variables that affect the loader are set after it. */

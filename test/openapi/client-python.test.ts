@@ -2,9 +2,9 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect } from 'bun:test';
 import { needPackages, needPython } from '../harness/interpreters.ts';
-import { repositoryRoot } from '../harness/sandbox.ts';
+import { programTest as test, repositoryRoot } from '../harness/sandbox.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'boxkeep-python-types-'));
 const client = join(repositoryRoot, 'clients/python');
