@@ -34,7 +34,7 @@ const sameInEveryRoot = [
     ...['ends', 'files', 'ports', 'survives'].map((part) => `test/engines/agent-sandbox-${part}`),
   ],
   ...conformance(
-    'browser-',
+    'browser',
     'desktop-',
     'mcp-',
     'activity',
@@ -72,7 +72,7 @@ const sameInEveryRoot = [
  */
 const sameAsInMusl = [
   ...conformance('download', 'file-', 'files', 'tree', 'upload', 'watch'),
-  ...['test/engines/agent-sandbox-clients', 'test/engines/e2b-'],
+  ...['test/engines/agent-sandbox-clients', 'test/engines/e2b-', 'test/promises/5-whole-files'],
 ];
 
 /** Files that mostly wait, for example three minutes without output. Two of them run beside the others. */
