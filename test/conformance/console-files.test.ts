@@ -54,7 +54,7 @@ consoleTest(
 );
 
 consoleTest(
-  'CONSOLE-FILES a save never replaces what somebody else has written: the page shows both and asks',
+  'CONSOLE-FILES a save never replaces what another client has written: the page shows both texts and asks',
   async ({ sandbox, console }) => {
     const { page } = console;
     const file = join(sandbox.directory, 'notes.txt');

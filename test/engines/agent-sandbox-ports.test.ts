@@ -107,7 +107,7 @@ test(
 const maxHealthMs = 100;
 
 test(
-  'AGS-FAIR eight streams of 64 MiB at once are whole, and delay nobody',
+  'AGS-FAIR eight streams of 64 MiB at once are complete, and delay no other request',
   async ({ sandbox }) => {
     const client = startGrpc('agent-sandbox-streams.py', sandbox);
     await client.next(); // The code of the calls is loaded.

@@ -5,7 +5,7 @@
 export const longTests: ReadonlySet<string> = new Set([
   'AGS-CLIENT the direct configuration gets the results of docs/reference/agent-sandbox.md',
   'AGS-CLIENT the in-cluster configuration gets the results of docs/reference/agent-sandbox.md',
-  'AGS-FAIR eight streams of 64 MiB at once are whole, and delay nobody',
+  'AGS-FAIR eight streams of 64 MiB at once are complete, and delay no other request',
   'AGS-PROC every RPC answers a plain client as docs/reference/agent-sandbox.md says',
   'AGS-SURVIVES kill -9 of the daemon in the middle of Start: the process goes on, and the next daemon has all of it',
   'AUTH-2 every operation that is not public is 401 without the key, whatever else is wrong with the request',
@@ -220,7 +220,7 @@ export const longTests: ReadonlySet<string> = new Set([
   'CONSOLE-DESKTOP the view goes on when the worker is back, and says how to start one',
   'CONSOLE-DESKTOP windows, the clipboard and films are at hand',
   'CONSOLE-FILES a file is found in the tree, edited and saved, with its line ends as they were',
-  'CONSOLE-FILES a save never replaces what somebody else has written: the page shows both and asks',
+  'CONSOLE-FILES a save never replaces what another client has written: the page shows both texts and asks',
   'CONSOLE-FILES an upload says how much of its bytes is sent, and why it has failed',
   'CONSOLE-FILES files and directories are made, renamed and deleted, after a question that names what goes',
   'CONSOLE-FILES files go up by drag and drop and by choice, and come down with their bytes, a directory as tar',
