@@ -1,8 +1,8 @@
 /** The shell blocks of the documents run as written, and answer as the documents show. */
-import { beforeAll, test as plainTest } from 'bun:test';
+import { beforeAll } from 'bun:test';
 import { runBlocks, shellBlocksOf, type ShellBlock } from '../harness/document.ts';
 import { needPrograms } from '../harness/programs.ts';
-import { expect, repositoryRoot, test } from '../harness/sandbox.ts';
+import { expect, repositoryRoot, programTest, test } from '../harness/sandbox.ts';
 
 beforeAll(() => needPrograms('curl', 'make', 'python3', 'node'));
 
@@ -25,7 +25,7 @@ const documents = ['*.md', 'docs/**/*.md', 'clients/*/*.md', 'bench/*.md', 'cons
   .map((path) => ({ path, blocks: shellBlocksOf(path) }))
   .filter(({ blocks }) => blocks.length > 0);
 
-plainTest('every block that is not run has a reason', () => {
+programTest('every block that is not run has a reason', () => {
   const left = documents.flatMap(({ path, blocks }) =>
     blocks.flatMap(({ line, reason }) => (reason === null ? [] : [{ place: `${path}:${line}`, reason }])),
   );

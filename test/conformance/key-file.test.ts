@@ -2,9 +2,16 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test as programTest } from 'bun:test';
 import { programEnvironment } from '../harness/closed-ports.ts';
-import { expect, launchCommand, readProcess, test, type Sandbox, type SandboxOptions } from '../harness/sandbox.ts';
+import {
+  expect,
+  launchCommand,
+  readProcess,
+  programTest,
+  test,
+  type Sandbox,
+  type SandboxOptions,
+} from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const [first, second] = ['canary-key-first', 'canary-key-second'];

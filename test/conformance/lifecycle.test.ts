@@ -1,9 +1,8 @@
 /** The start, stop, crash and restart of the program. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test as programTest } from 'bun:test';
 import { programEnvironment } from '../harness/closed-ports.ts';
-import { expect, launchCommand, Sandbox, test, type JsonObject } from '../harness/sandbox.ts';
+import { expect, launchCommand, Sandbox, programTest, test, type JsonObject } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const restarted = { expectedWarnings: ['started again by init'] };

@@ -1,12 +1,12 @@
 /** The tools of other MCP servers behind `POST /mcp`: where they come from, what passes through, what is skipped. */
-import { afterAll, test as programTest } from 'bun:test';
+import { afterAll } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programEnvironment } from '../harness/closed-ports.ts';
 import { needPython } from '../harness/interpreters.ts';
 import { callTool, followTool, modernRpc, rpc, toolNames } from '../harness/mcp-client.ts';
 import { McpServerProcess } from '../harness/mcp-servers.ts';
-import { clientCommand, expect, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { clientCommand, expect, programTest, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 
 const builtInCount = 10;
 const python = await McpServerProcess.python(needPython('mcp'), 'stateless');

@@ -1,7 +1,6 @@
 /** Walks every described operation with requests that are wrong in every way a client can be: each message is one line. */
-import { test as programTest } from 'bun:test';
 import { strangeNamesOf, strangeNamesOfTool } from '../harness/advice-words.ts';
-import { expect, test, type EnvelopeBody, type Json } from '../harness/sandbox.ts';
+import { expect, programTest, test, type EnvelopeBody, type Json } from '../harness/sandbox.ts';
 
 const hostile = 'two\nlines\r\u2028\u0000';
 const values: readonly Json[] = [hostile, -1, true, null, [hostile], { [hostile]: hostile }];

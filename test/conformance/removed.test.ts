@@ -1,9 +1,8 @@
 /** Features of 1.x that were removed: routes answer 404 with a replacement, variables give a warning. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test as plainTest } from 'bun:test';
 import { programEnvironment } from '../harness/closed-ports.ts';
-import { expect, launchCommand, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, launchCommand, repositoryRoot, programTest, test, type Sandbox } from '../harness/sandbox.ts';
 import { clientRoutes } from '../harness/v1-clients.ts';
 
 const key = 'canary-key-0b6e4d11f3';
@@ -156,7 +155,7 @@ test(
   { env: goneVariables, expectedWarnings: [...goneWarnings, 'started again by init'] },
 );
 
-plainTest(
+programTest(
   'RUN-GONE the guide for deployments of 1.x names each variable that is gone, and each that still works',
   () => {
     const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');

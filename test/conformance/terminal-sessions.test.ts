@@ -1,9 +1,9 @@
 /** The behavior of terminal sessions on each backend. */
-import { beforeAll, test as programTest } from 'bun:test';
+import { beforeAll } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { programEnvironment } from '../harness/closed-ports.ts';
-import { expect, launchCommand, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
+import { expect, launchCommand, programTest, test, type JsonObject, type Sandbox } from '../harness/sandbox.ts';
 import { testAccount, withPlainAccount, withTestAccount } from '../harness/test-account.ts';
 import { ensureTmux, terminalBackends } from '../harness/terminal-backends.ts';
 import { until } from '../harness/until.ts';

@@ -1,10 +1,9 @@
 /** An upgrade as clients see it: only the version changes. */
-import { test as programTest } from 'bun:test';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { KeptConnection } from '../harness/kept-connection.ts';
 import { nextProgram, nextVersion } from '../harness/next-version.ts';
-import { expect, clientCommand, test, type Json, type Sandbox } from '../harness/sandbox.ts';
+import { expect, clientCommand, programTest, test, type Json, type Sandbox } from '../harness/sandbox.ts';
 import { until } from '../harness/until.ts';
 
 const upgrades = 3;

@@ -1,9 +1,8 @@
 /** The description of v1 against the one that the 1.x clients were generated from, field by field. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test as plainTest } from 'bun:test';
 import { operationDifferences, operationNames, type ApiDocument } from '../harness/described-fields.ts';
-import { expect, repositoryRoot, test, type Sandbox } from '../harness/sandbox.ts';
+import { expect, repositoryRoot, programTest, test, type Sandbox } from '../harness/sandbox.ts';
 import { clientRoutes } from '../harness/v1-clients.ts';
 import { agreedDifferences } from '../harness/v1-differences.ts';
 import type { Schema } from '../harness/schema-differences.ts';
@@ -108,7 +107,7 @@ function documentOf(place: 'body' | 'answer', schema: Schema): ApiDocument {
   return { paths: { '/x': { post } }, components: { schemas: { Named: text } } };
 }
 
-plainTest('VER-2 each kind of difference between two descriptions is reported once', () => {
+programTest('VER-2 each kind of difference between two descriptions is reported once', () => {
   for (const [place, cases] of Object.entries({ body: asked, answer: answered }) as [
     'body' | 'answer',
     typeof asked,
@@ -120,7 +119,7 @@ plainTest('VER-2 each kind of difference between two descriptions is reported on
   }
 });
 
-plainTest('VER-2 differing parameters and statuses are reported', () => {
+programTest('VER-2 differing parameters and statuses are reported', () => {
   const parameter = { name: 'a', in: 'query', schema: text };
   const theirs: ApiDocument = {
     paths: { '/x': { get: { parameters: [parameter], responses: { 200: {}, 409: {} } } } },
