@@ -6,8 +6,8 @@
  * agents while the daemon is killed every 1.1 seconds. `npm run soak -- kills [seconds]` runs all clients at once for 30
  * minutes while it is killed every three seconds. `npm run soak -- console [seconds]` watches an agent in all views of
  * the console for 30 minutes while it is killed every minute. `npm run soak -- chaos [seconds]` makes one fault after
- * another beside two clients for 20 minutes. `npm run soak -- faults [rounds]` repeats the tests of everything that was
- * once found broken, beside four busy processes.
+ * another beside two clients for 20 minutes. `npm run soak -- faults [rounds] [file …]` repeats the tests of everything
+ * that was once found broken, or the files that are named, beside four busy processes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,16 +40,35 @@ const lookEvery = 100;
 /** The daemon, and the keeper that waits for the next command. */
 const idleProcesses = 2;
 
+/** Tests of kinds of faults: attacks, real use, the edges of accounts and machines. */
+const faultTests = Object.entries({
+  promises: `
+    10-hostile-http2 10-large-answers 10-large-searches 10-many 7-large-bodies 7-survives-its-users 9-key`,
+  conformance: `
+    adopted bad-archives bad-input browser-answers browser-clobbered browser-editors browser-failures browser-fields
+    browser-keys browser-places browser-snapshot browser-snapshot-parts browser-waits cli-https code-endings
+    code-hostile code-isolation code-limits code-sessions command-answers command-verbs commands download encodings
+    error-codes failed-upgrade file-answers file-edit file-failures file-grep file-links file-races file-search
+    frames-fuzz gateway hostile-clients http-edges identity key-file lifecycle limits-of-the-machine mcp-description
+    mcp-hostile mcp-tools mcp-upstreams misspelt-calls origins parser-fuzz removed survival terminal-bad-input
+    terminal-exec terminal-screen terminal-start-up text-form tree tree-failures upload v1-editor`,
+}).flatMap(([folder, names]) =>
+  names
+    .trim()
+    .split(/\s+/)
+    .map((name) => `test/${folder}/${name}.test.ts`),
+);
+
 const binary = join(repositoryRoot, 'dist/boxkeep');
 
 await runTool(async () => {
   if (!existsSync(binary)) throw new SetupError('dist/boxkeep is missing: npm run build');
-  const [, , what, count] = process.argv;
+  const [, , what, count, ...files] = process.argv;
   if (Object.hasOwn(longerTests, what ?? '')) {
     const { path, variable, soak: usual } = longerTests[what];
     return await test(path, { [variable]: count ?? usual });
   }
-  if (what === 'faults') return await faults(Number(count ?? 20));
+  if (what === 'faults') return await faults(Number(count ?? 20), files.length > 0 ? files : faultTests);
   const directory = mkdtempSync(join(tmpdir(), 'boxkeep-soak-'));
   const daemon = await start(directory);
   try {
@@ -73,25 +92,13 @@ async function test(path, more) {
   return code ?? 1;
 }
 
-/** Tests of kinds of faults: attacks, real use, the edges of accounts and machines. */
-const faultTests = [
-  ...['7-large-bodies', '7-survives-its-users'].map((name) => `test/promises/${name}`),
-  ...[
-    ...['bad-archives', 'bad-input', 'command-answers', 'commands', 'encodings', 'failed-upgrade', 'identity'],
-    ...['file-answers', 'file-failures', 'file-grep', 'text-form', 'key-file', 'parser-fuzz', 'survival'],
-    ...['hostile-clients', 'http-edges', 'origins', 'limits-of-the-machine', 'mcp-description', 'mcp-hostile'],
-    ...['code-endings', 'code-hostile', 'terminal-screen', 'browser-answers', 'browser-clobbered', 'browser-editors'],
-    ...['browser-failures', 'browser-keys', 'browser-places', 'browser-waits'],
-  ].map((name) => `test/conformance/${name}`),
-].map((path) => `${path}.test.ts`);
-
 /** Four files at once, because tests wait more than they work. */
-async function faults(rounds) {
+async function faults(rounds, files) {
   const busy = Array.from({ length: 4 }, () => spawn('sh', ['-c', 'while :; do :; done'], { stdio: 'ignore' }));
   try {
     const tiers = Array.from({ length: rounds }, (_, round) => ({
       name: `round ${round + 1}`,
-      files: faultTests,
+      files,
       env: { BOXKEEP_TARGET: 'binary' },
     }));
     const { passed, failed, reports } = await runTiers(tiers, 4);
