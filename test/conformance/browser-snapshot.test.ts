@@ -26,8 +26,9 @@ const pages = {
   '/busy': () =>
     html(`<title>Busy</title><button>Outer</button><iframe title=Stuck src="${site.otherUrl('/endless')}"></iframe>
       <button>Last</button>`),
+  // A script that begins before the load event holds back the navigation of the page around the frame until it ends.
   '/endless': () =>
-    html(`<title>Endless</title><button>Inner</button><script>setTimeout(() => {
+    html(`<title>Endless</title><button>Inner</button><script>onload = () => setTimeout(() => {
       for (const end = Date.now() + 12000; Date.now() < end;);
     }, 50)</script>`),
   '/frameset': () =>
