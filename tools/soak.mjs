@@ -6,7 +6,7 @@
  * agents while the daemon is killed every 1.1 seconds. `npm run soak -- kills [seconds]` runs all clients at once for 30
  * minutes while it is killed every three seconds. `npm run soak -- console [seconds]` watches an agent in all views of
  * the console for 30 minutes while it is killed every minute. `npm run soak -- chaos [seconds]` makes one fault after
- * another beside two clients for 20 minutes. `npm run soak -- faults [rounds] [file …]` repeats the tests of everything
+ * another beside two clients for 20 minutes. `npm run soak -- faults [rounds [file …]]` repeats the tests of everything
  * that was once found broken, or the files that are named, beside four busy processes.
  */
 import { spawn } from 'node:child_process';
@@ -21,7 +21,6 @@ import { repositoryRoot } from './repository.mjs';
 import { runTiers } from './run-tiers.mjs';
 import { runTool, SetupError } from './setup.mjs';
 
-const commands = Number(process.argv[2] ?? 100_000);
 const clients = 16;
 const samples = 20;
 /** The caches of the runtime and the 512 kept records of ended commands fill up during these samples. */
@@ -66,13 +65,14 @@ await runTool(async () => {
   const [, , what, count, ...files] = process.argv;
   if (Object.hasOwn(longerTests, what ?? '')) {
     const { path, variable, soak: usual } = longerTests[what];
-    return await test(path, { [variable]: count ?? usual });
+    return await test(path, { [variable]: String(countOf(count, usual)) });
   }
-  if (what === 'faults') return await faults(Number(count ?? 20), files.length > 0 ? files : faultTests);
+  if (what === 'faults') return await faults(countOf(count, 20), files.length > 0 ? files : faultTests);
+  const commands = countOf(what, 100_000);
   const directory = mkdtempSync(join(tmpdir(), 'boxkeep-soak-'));
   const daemon = await start(directory);
   try {
-    const rows = await soak(daemon);
+    const rows = await soak(daemon, commands);
     return judge(rows.slice(warmSamples)) ? 0 : 1;
   } finally {
     daemon.init.kill('SIGTERM');
@@ -80,6 +80,13 @@ await runTool(async () => {
     rmSync(directory, { recursive: true });
   }
 });
+
+/** An argument as a number. Anything else would run nothing, and nothing fails. */
+function countOf(text, usual) {
+  const count = Number(text ?? usual);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new SetupError(`"${text}" must be a whole number above 0; the first lines of tools/soak.mjs name the runs`);
+}
 
 /** A test that runs for longer. It needs root. */
 async function test(path, more) {
@@ -127,7 +134,7 @@ async function start(directory) {
   return { init, runtime, pid: serving.pid, url: serving.url, agent };
 }
 
-async function soak(daemon) {
+async function soak(daemon, commands) {
   console.log(
     `${'commands'.padStart(10)} ${Object.keys(budgets)
       .map((name) => name.padStart(12))
